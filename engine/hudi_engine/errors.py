@@ -1,0 +1,111 @@
+"""Every way in which the engine says no.
+
+    EngineError
+    ├── NotFound             10  no such path, bucket or file
+    ├── NotATable            11  something is there, but no Hudi table
+    ├── AccessDenied         12  the store refuses us
+    ├── StorageUnavailable   13  the store does not answer, or answers with a fault      (retry)
+    ├── NoSpaceLeft          14  disk full or quota reached                              (retry)
+    ├── AlreadyExists        15  somebody else created it first; nothing was written
+    ├── OutcomeUnknown       16  a write may have landed though its answer was lost      (retry after a look)
+    ├── CorruptFile          17  torn or damaged bytes: names the file and the offset
+    ├── Unsupported          18  understood well enough to know that we must not go on
+    ├── UnsafePath           19  a name that leads outside the table
+    └── Contradiction        20  the table or the configuration says two things that cannot both hold
+
+Raise leaves only. Each message says what was found, what was expected, where, and what to do next. The number is
+the exit code of `hudi-engine`; `retry` says whether the same call may succeed later with nothing else changed.
+"""
+
+from typing import ClassVar
+
+
+class EngineError(Exception):
+    """The root: never raised itself."""
+
+    exit_code: ClassVar[int] = 1
+    retry: ClassVar[bool] = False
+
+
+class NotFound(EngineError):
+    """The store answered that nothing is there."""
+
+    exit_code = 10
+
+
+class NotATable(EngineError):
+    """The path exists and is no Hudi table."""
+
+    exit_code = 11
+
+
+class AccessDenied(EngineError):
+    """The store knows us and says no, or does not know us."""
+
+    exit_code = 12
+
+
+class StorageUnavailable(EngineError):
+    """The store did not answer or answered with a fault of its own."""
+
+    exit_code = 13
+    retry = True
+
+
+class NoSpaceLeft(EngineError):
+    """The disk is full or a quota is reached; what stood before is untouched."""
+
+    exit_code = 14
+    retry = True
+
+
+class AlreadyExists(EngineError):
+    """A `create` lost: the name was taken. Nothing was written."""
+
+    exit_code = 15
+
+
+class OutcomeUnknown(EngineError):
+    """A write may have been applied though its answer was lost: read before deciding anything."""
+
+    exit_code = 16
+    retry = True
+
+
+class CorruptFile(EngineError):
+    """Bytes that cannot be what the format promises.
+
+    Parsers know offsets but no names; whoever read the bytes adds the path with `in_file`.
+    """
+
+    exit_code = 17
+
+    def __init__(self, what: str, offset: int, path: str = "") -> None:
+        super().__init__(what, offset, path)
+        self.what = what
+        self.offset = offset
+        self.path = path
+
+    def __str__(self) -> str:
+        return f"{self.path or '<bytes>'}: corrupt at offset {self.offset}: {self.what}"
+
+    def in_file(self, path: str) -> "CorruptFile":
+        return CorruptFile(self.what, self.offset, self.path or path)
+
+
+class Unsupported(EngineError):
+    """A version, action, payload or property that the engine knows it must not guess about."""
+
+    exit_code = 18
+
+
+class UnsafePath(EngineError):
+    """A name read from a table or a request that resolves outside the base path."""
+
+    exit_code = 19
+
+
+class Contradiction(EngineError):
+    """Two statements about one table that cannot both be true."""
+
+    exit_code = 20

@@ -1,0 +1,40 @@
+"""What the engine asks of a store."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """One child of a folder. `path` is relative to the storage's base, `/`-separated, without a trailing slash."""
+
+    path: str
+    size_bytes: int
+    modified_ms: int
+    is_folder: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+
+class Storage(Protocol):
+    """A table's files. Every path is relative to the base path and is refused if it leads outside of it.
+
+    `create` is the one atomic promise: of any number of creators of a name one wins, the others get
+    `AlreadyExists`, and no reader ever sees part of the content. `replace` is last-writer-wins and whole:
+    a reader sees the old content or the new. `delete` of what is gone already is fine. `list` gives the children
+    of one folder, in name order; a folder that is not there has none.
+    """
+
+    @property
+    def location(self) -> str:
+        """The base path as a person would write it: for messages, and for readers that take a whole path."""
+        ...
+
+    def read(self, path: str) -> bytes: ...
+    def read_range(self, path: str, start: int, length: int) -> bytes: ...
+    def list(self, folder: str) -> tuple[FileStat, ...]: ...
+    def create(self, path: str, data: bytes) -> None: ...
+    def replace(self, path: str, data: bytes) -> None: ...
+    def delete(self, path: str) -> None: ...
