@@ -1,0 +1,80 @@
+"""What a person or a program gets to see: tables and sentences, or JSON."""
+
+import base64
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+# A name from a table is text, never markup, and never a terminal's control sequence.
+_CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
+
+
+def out() -> Console:
+    """Standard output; a pipe gets whole lines however long."""
+    return Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+
+
+def err() -> Console:
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(document: object) -> None:
+    """One document, on one line, on standard output."""
+    sys.stdout.write(json.dumps(document, default=plain, ensure_ascii=False, allow_nan=True) + "\n")
+
+
+def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Grid:
+    table = Grid(title=Text(safe(title)), title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column.removesuffix(">"), justify="right" if column.endswith(">") else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(safe("" if cell is None else str(cell))) for cell in row))
+    return table
+
+
+def safe(text: str) -> str:
+    """Text that cannot move the cursor or break a table."""
+    return text.translate(_CONTROL).encode("utf-8", "backslashreplace").decode()
+
+
+def size(count: int) -> str:
+    """Bytes as a person says them."""
+    amount, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+def age(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} d"
+
+
+def plain(value: Any) -> object:
+    """What JSON has no word for: decimals and times as text, bytes as Base64."""
+    match value:
+        case StrEnum():
+            return value.value
+        case datetime() | date() | time():
+            return value.isoformat()
+        case Decimal() | timedelta():
+            return str(value)
+        case bytes():
+            return base64.b64encode(value).decode()
+        case _:
+            raise TypeError(f"no JSON for {type(value).__name__}")

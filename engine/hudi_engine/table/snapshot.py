@@ -1,0 +1,103 @@
+"""What a reader at one instant sees of a table: file slices, and their rows as Arrow."""
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hudi_engine.errors import CorruptFile
+from hudi_engine.format.parquet_file import damage_as_corrupt_file, open_parquet
+from hudi_engine.storage.file_object import StoredFile
+from hudi_engine.storage.protocol import Storage
+from hudi_engine.table.config import TableConfig
+from hudi_engine.table.conform import RECORD_KEY, conform
+from hudi_engine.table.file_view import BaseFile, FileSlice, FileView
+from hudi_engine.table.log_changes import DeleteMarker, LogReader
+from hudi_engine.table.merge import merge
+from hudi_engine.table.merge_mode import merge_rule
+from hudi_engine.table.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The slices that a reader at `instant` sees, with the timeline and the view that say so."""
+
+    instant: str
+    timeline: Timeline
+    view: FileView
+    slices: tuple[FileSlice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowReader:
+    """Reads rows of slices. `schema` has the columns that the caller gets; `whole` those of the table."""
+
+    storage: Storage
+    config: TableConfig
+    whole: pa.Schema
+    schema: pa.Schema
+    snapshot: Snapshot
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Rows slice by slice, in order; as many slices as there are cores are read ahead of the caller."""
+        workers = os.cpu_count() or 1
+        with ThreadPoolExecutor(workers) as pool:
+            ahead: deque[Future[pa.Table]] = deque()
+            try:
+                for found in self.snapshot.slices:
+                    ahead.append(pool.submit(self.rows_of, found))
+                    if len(ahead) > workers:
+                        yield ahead.popleft().result()
+                while ahead:
+                    yield ahead.popleft().result()
+            finally:
+                for unread in ahead:
+                    unread.cancel()
+
+    def rows_of(self, found: FileSlice) -> pa.Table:
+        """The rows of one slice, its logs merged in."""
+        if found.base_file is not None and not found.log_files:
+            return self._base(found.base_file, self.schema)
+        return self._merged(found)
+
+    def _merged(self, found: FileSlice) -> pa.Table:
+        rule = merge_rule(self.config)
+        wanted = self._with_columns((RECORD_KEY, *rule.ordering))
+        reader = LogReader(self.storage, wanted, rule.ordering, _marker(self.config), self._is_valid)
+        changes = reader.changes(found.log_files)
+        base = wanted.empty_table() if found.base_file is None else self._base(found.base_file, wanted)
+        if len(changes):
+            base = merge(base, changes, rule)
+        return base.select(self.schema.names)
+
+    def _base(self, base: BaseFile, schema: pa.Schema) -> pa.Table:
+        path = base.stat.path
+        try:
+            file = open_parquet(StoredFile(self.storage, path, base.stat.size_bytes))
+            stored = [name for name in schema.names if name in file.schema_arrow.names]
+            with damage_as_corrupt_file():
+                rows = file.read(columns=stored, use_threads=False)
+        except CorruptFile as corrupt:
+            raise corrupt.in_file(path) from corrupt
+        return conform(rows, schema, path)
+
+    def _with_columns(self, names: Sequence[str]) -> pa.Schema:
+        """The wanted columns and those that merging needs."""
+        extra = [self.whole.field(name) for name in dict.fromkeys(names) if name not in self.schema.names]
+        return pa.schema([*self.schema, *extra])
+
+    def _is_valid(self, instant: str) -> bool:
+        """A block counts if its commit completed, and not after the instant that is read."""
+        return instant <= self.snapshot.instant and self.snapshot.view.completions.is_completed(instant)
+
+
+def _marker(config: TableConfig) -> DeleteMarker | None:
+    for prefix in ("hoodie.record.merge.property.", ""):
+        column = config.properties.get(f"{prefix}hoodie.payload.delete.field")
+        value = config.properties.get(f"{prefix}hoodie.payload.delete.marker")
+        if column and value:
+            return DeleteMarker(column, value)
+    return None

@@ -1,0 +1,226 @@
+"""One Hudi table: what is in it now. Everything read here is a snapshot; to see news, read again."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+
+from hudi_engine.clock import Clock
+from hudi_engine.errors import Contradiction, CorruptFile, NotATable, NotFound
+from hudi_engine.format import avro_schema
+from hudi_engine.format.instant_names import Action, Instant, State, instant_file
+from hudi_engine.format.names import PARTITION_METAFILE, parse_log_file
+from hudi_engine.storage.paths import require_folder_path
+from hudi_engine.storage.protocol import FileStat, Storage
+from hudi_engine.table.config import TableConfig, parse_config
+from hudi_engine.table.conform import select_columns, with_meta_columns
+from hudi_engine.table.contents import (
+    CommitMetadata,
+    CompactionOperation,
+    parse_commit,
+    parse_compaction_plan,
+    parse_earliest_kept,
+    refuse_renamed_columns,
+)
+from hudi_engine.table.file_view import Completions, FileSlice, FileView
+from hudi_engine.table.history import read_completion_times, read_history
+from hudi_engine.table.merge_mode import require_readable_rows
+from hudi_engine.table.properties_file import BACKUP, MAIN, read_properties
+from hudi_engine.table.snapshot import RowReader, Snapshot
+from hudi_engine.table.timeline import Timeline, read_timeline, require_content
+from hudi_engine.table.zone import ZONE_KEY, at_time, parse_as_of, require_zone, zone_of
+
+_COMMITS = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
+_KEEP_THE_SCHEMA = frozenset({"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"})
+_LISTERS = 16  # folders listed at once: an object store answers one listing in some 50 ms
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    storage: Storage
+    config: TableConfig
+    clock: Clock
+    zone: ZoneInfo
+
+    def timeline(self) -> Timeline:
+        """The active timeline as it is now."""
+        timeline = read_timeline(self.storage.list(self.config.timeline_folder))
+        require_zone(self.config, self.zone, timeline)
+        return timeline
+
+    def history(self) -> tuple[Instant, ...]:
+        """The archived instants."""
+        return read_history(self.storage, self.config)
+
+    def commit(self, instant: Instant) -> CommitMetadata:
+        """What a completed commit says about itself."""
+        path = self._path(instant)
+        with _naming(path):
+            return parse_commit(self.storage.read(path), instant.action, layout=self.config.layout)
+
+    def compaction_plan(self, instant: Instant) -> tuple[CompactionOperation, ...]:
+        """What a pending or completed compaction was asked to do."""
+        requested = Instant(instant.requested_at, _pending_action(instant.action), State.REQUESTED)
+        path = self._path(requested)
+        data = self.storage.read(path)
+        require_content(FileStat(path, len(data), 0))
+        with _naming(path):
+            return parse_compaction_plan(data)
+
+    def earliest_kept(self, timeline: Timeline) -> str:
+        """The oldest instant that the last clean left readable; empty if nothing was cleaned by instants."""
+        cleans = [instant for instant in timeline.of(Action.CLEAN) if instant.is_completed]
+        if not cleans:
+            return ""
+        path = self._path(cleans[-1])
+        with _naming(path):
+            return parse_earliest_kept(self.storage.read(path))
+
+    def partitions(self) -> dict[str, tuple[FileStat, ...]]:
+        """Every data partition with the listing of its folder; an unpartitioned table has the one named "" ."""
+        found: dict[str, tuple[FileStat, ...]] = {}
+        level = [""]
+        with ThreadPoolExecutor(_LISTERS) as lister:
+            while level:
+                listings = zip(level, lister.map(self.storage.list, level), strict=True)
+                level = []
+                for folder, listing in listings:
+                    if _is_partition(listing):
+                        found[folder] = listing
+                    else:
+                        level += [child.path for child in listing if child.is_folder and child.path != ".hoodie"]
+        return dict(sorted(found.items()))
+
+    def partition(self, name: str) -> tuple[FileStat, ...]:
+        """The listing of one data partition."""
+        require_folder_path(name)
+        listing = self.storage.list(name)
+        if not _is_partition(listing):
+            raise NotFound(
+                f"{self.storage.location}: no partition {name!r}. "
+                "Partition names are the folders' names, as `hudi-engine inspect` shows them."
+            )
+        return listing
+
+    def view(self, timeline: Timeline) -> FileView:
+        """What this timeline says about files."""
+        writes = timeline.writes()
+        compactions: dict[tuple[str, str], str] = {}
+        for instant in writes:
+            if instant.action is Action.COMPACTION:
+                for operation in self.compaction_plan(instant):
+                    compactions[operation.partition, operation.file_id] = instant.requested_at
+        replaced: dict[tuple[str, str], str] = {}
+        for instant in writes:
+            if instant.action is Action.REPLACE_COMMIT and instant.is_completed:
+                for partition, file_ids in self.commit(instant).replaced.items():
+                    replaced |= {(partition, file_id): instant.requested_at for file_id in file_ids}
+        return FileView(
+            layout=self.config.layout,
+            completions=self._completions(timeline),
+            visible_instants=frozenset(
+                i.requested_at for i in writes if i.is_completed or i.action is Action.COMPACTION
+            ),
+            compactions=compactions,
+            replaced_at=replaced,
+        )
+
+    def slices(self, view: FileView, listings: Mapping[str, Iterable[FileStat]], instant: str) -> list[FileSlice]:
+        """What a snapshot at `instant` reads of these partitions, by partition and file id."""
+        view = replace(view, completions=self._with_history(view.completions, listings))
+        groups = (group for partition, listing in listings.items() for group in view.groups(partition, listing))
+        return [found for group in groups if (found := view.slice_at(group, instant)) is not None]
+
+    def snapshot(self, as_of: str | None = None, partition: str | None = None) -> Snapshot:
+        """What a reader sees now, or saw at `as_of`: the slices of all partitions or of one."""
+        timeline = self.timeline()
+        view = self.view(timeline)
+        instant = max(view.visible_instants, default="") if as_of is None else self._past(as_of, timeline)
+        listings = self.partitions() if partition is None else {partition: self.partition(partition)}
+        return Snapshot(instant, timeline, view, tuple(self.slices(view, listings, instant)))
+
+    def rows(self, snapshot: Snapshot, columns: Sequence[str] | None = None) -> RowReader:
+        """A reader of the rows of this snapshot; `columns` None means all."""
+        require_readable_rows(self.config)
+        schema = self.row_schema(snapshot)
+        return RowReader(self.storage, self.config, schema, select_columns(schema, columns), snapshot)
+
+    def row_schema(self, snapshot: Snapshot) -> pa.Schema:
+        """The columns of this snapshot's rows: those of the last commit that could change them, meta columns first."""
+        for instant in reversed(snapshot.timeline.writes()):
+            if instant.is_completed and instant.requested_at <= snapshot.instant:
+                commit = self.commit(instant)
+                if commit.schema and commit.operation not in _KEEP_THE_SCHEMA:
+                    refuse_renamed_columns(commit, instant)
+                    return with_meta_columns(avro_schema.to_arrow(commit.schema))
+        if created := self.config.properties.get("hoodie.table.create.schema"):
+            return with_meta_columns(avro_schema.to_arrow(created))
+        raise NotFound(
+            f"{self.storage.location}: no commit up to {snapshot.instant or 'now'} says what columns the rows have, "
+            "and hoodie.table.create.schema is not set. Let a Hudi writer commit to this table once."
+        )
+
+    def _past(self, as_of: str, timeline: Timeline) -> str:
+        """An instant whose files are all still there and can no longer change: Java's own two conditions."""
+        instant = parse_as_of(as_of)
+        pending = [i for i in timeline.of(*_COMMITS) if not i.is_completed]
+        if pending and instant >= pending[0].requested_at:
+            raise Contradiction(
+                f"--as-of {as_of}: the commit {pending[0].requested_at} is still pending: the table at that time may "
+                "yet change. Give a time before it, or leave --as-of out for what is committed now."
+            )
+        earliest = self.earliest_kept(timeline)
+        if instant < earliest:
+            raise NotFound(f"--as-of {as_of}: files from before {earliest} were cleaned. Give a later time.")
+        return instant
+
+    def _with_history(self, known: Completions, listings: Mapping[str, Iterable[FileStat]]) -> Completions:
+        """Log files of archived commits are sliced by completion times that only the history still has."""
+        names = (parse_log_file(file.name) for listing in listings.values() for file in listing)
+        archived = {n.instant for n in names if n and n.instant < known.border and n.instant not in known.completed_at}
+        times = read_completion_times(self.storage, self.config, archived)
+        return replace(known, completed_at={**times, **known.completed_at})
+
+    def _completions(self, timeline: Timeline) -> Completions:
+        completed: dict[str, str] = {
+            instant.requested_at: instant.completed_at or self._time_of_file(timeline, instant)
+            for instant in timeline.completed()
+        }
+        return Completions(timeline.first_write_still_active(), completed)
+
+    def _time_of_file(self, timeline: Timeline, instant: Instant) -> str:
+        """Where the name does not tell (layout 1, and files that an upgrade left), the modification time does."""
+        return at_time(timeline.files[instant_file(instant)].modified_ms, self.zone)
+
+    def _path(self, instant: Instant) -> str:
+        return f"{self.config.timeline_folder}/{instant_file(instant)}"
+
+
+def open_table(storage: Storage, clock: Clock, conf: Mapping[str, str]) -> Table:
+    """The table at the storage's base; everything about it that the engine would have to guess is refused here."""
+    if not any(file.path in {MAIN, BACKUP} for file in storage.list(".hoodie")):
+        raise NotATable(
+            f"{storage.location}: no Hudi table: .hoodie/hoodie.properties is missing. "
+            "Give the table's base path, the folder that holds .hoodie."
+        )
+    config = parse_config(read_properties(storage, clock).properties)
+    return Table(storage, config, clock, zone_of(config, conf.get(ZONE_KEY, "UTC")))
+
+
+def _is_partition(listing: Iterable[FileStat]) -> bool:
+    return any(not file.is_folder and file.name.startswith(PARTITION_METAFILE) for file in listing)
+
+
+def _pending_action(action: Action) -> Action:
+    return {Action.COMMIT: Action.COMPACTION, Action.DELTA_COMMIT: Action.LOG_COMPACTION}.get(action, action)
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    try:
+        yield
+    except CorruptFile as corrupt:
+        raise corrupt.in_file(path) from corrupt
