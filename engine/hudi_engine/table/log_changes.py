@@ -45,21 +45,8 @@ class LogReader:
 
     def changes(self, logs: Sequence[LogFile]) -> Changes:
         """What these log files, in merge order, say about their slice."""
-        pieces = [self._piece(block, path) for block, path in self._live(logs)]
-        rows = [piece.rows for piece in pieces]
-        before = np.cumsum([0, *(table.num_rows for table in rows)])
-        row = [np.where(p.row < 0, -1, p.row + start) for p, start in zip(pieces, before, strict=False)]
-        return Changes(
-            keys=pa.concat_arrays([piece.keys for piece in pieces] or [pa.array([], pa.string())]),
-            rows=pa.concat_tables(rows or [self.schema.empty_table()]),
-            row=np.concatenate(row or [np.zeros(0, dtype=np.int64)]),
-            ordering=tuple(
-                pa.concat_arrays([piece.ordering[i] for piece in pieces] or [pa.array([], self._type(name))])
-                for i, name in enumerate(self.ordering)
-            ),
-            is_commit_time_delete=_concat([piece.is_commit_time_delete for piece in pieces]),
-            is_from_delete_block=_concat([piece.is_from_delete_block for piece in pieces]),
-        )
+        nothing = self._deletes(())  # so that the types are there when the logs are empty
+        return _concatenated([nothing, *(self._piece(block, path) for block, path in self._live(logs))])
 
     def _live(self, logs: Sequence[LogFile]) -> list[tuple[LogBlock, str]]:
         """Blocks that count, each with the path of its file. Object stores never show half a file."""
@@ -90,25 +77,22 @@ class LogReader:
             raise corrupt.in_file(path) from corrupt
 
     def _rows(self, block: LogBlock, path: str) -> Changes:
-        if block.is_partial:
-            raise Unsupported(
-                f"{path}: a partial update (of some columns only) at offset {block.offset}; expected whole rows. "
-                "Compact this table with Hudi, or read it with Spark."
-            )
         stored = _stored_rows(block)
         is_delete = _deleted_rows(stored, self.marker)
         rows = conform(stored, self.schema, path)
-        keys = rows.column(RECORD_KEY).combine_chunks()
+        keys = _flat(rows.column(RECORD_KEY))
         if keys.null_count:
             raise CorruptFile("a logged row without a record key", block.offset)
         ordering = tuple(_flat(rows.column(name)) for name in self.ordering)
         return Changes(
-            keys=_flat(keys),
+            keys=keys,
             rows=rows,
             row=np.where(is_delete, -1, np.arange(rows.num_rows)),
             ordering=ordering,
             is_commit_time_delete=is_delete & _has_default_ordering(ordering, rows.num_rows),
             is_from_delete_block=np.zeros(rows.num_rows, dtype=bool),
+            carried=np.full(rows.num_rows, 0 if block.is_partial else -1),
+            column_sets=(frozenset(stored.schema.names),) if block.is_partial else (),
         )
 
     def _deletes(self, deletes: Sequence[DeletedKey]) -> Changes:
@@ -123,6 +107,8 @@ class LogReader:
             ),
             is_commit_time_delete=np.array([value is None for value in values], dtype=bool),
             is_from_delete_block=np.ones(len(deletes), dtype=bool),
+            carried=np.full(len(deletes), -1),
+            column_sets=(),
         )
 
     def _ordering_of(self, found: OrderingValue | None) -> tuple[object, ...] | None:
@@ -201,5 +187,21 @@ def _flat(values: pa.ChunkedArray | pa.Array) -> pa.Array:
     return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
 
 
-def _concat(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    return np.concatenate([np.zeros(0, dtype=bool), *arrays])
+def _concatenated(pieces: Sequence[Changes]) -> Changes:
+    """The changes of several blocks as one list; indexes into rows and column sets are moved along."""
+    rows_before = np.cumsum([0, *(piece.rows.num_rows for piece in pieces)])
+    sets_before = np.cumsum([0, *(len(piece.column_sets) for piece in pieces)])
+    return Changes(
+        keys=pa.concat_arrays([piece.keys for piece in pieces]),
+        rows=pa.concat_tables([piece.rows for piece in pieces]),
+        row=np.concatenate([_moved(p.row, start) for p, start in zip(pieces, rows_before, strict=False)]),
+        ordering=tuple(map(pa.concat_arrays, zip(*(piece.ordering for piece in pieces), strict=True))),
+        is_commit_time_delete=np.concatenate([piece.is_commit_time_delete for piece in pieces]),
+        is_from_delete_block=np.concatenate([piece.is_from_delete_block for piece in pieces]),
+        carried=np.concatenate([_moved(p.carried, start) for p, start in zip(pieces, sets_before, strict=False)]),
+        column_sets=tuple(columns for piece in pieces for columns in piece.column_sets),
+    )
+
+
+def _moved(index: np.ndarray, start: int) -> np.ndarray:
+    return np.where(index < 0, -1, index + start)

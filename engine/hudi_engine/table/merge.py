@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.merge_mode import MergeRule
+from hudi_engine.table.partial import Version, fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Changes:
     ordering: tuple[pa.Array, ...]  # one array an ordering field
     is_commit_time_delete: np.ndarray
     is_from_delete_block: np.ndarray
+    carried: np.ndarray  # index into `column_sets`; -1 for a whole row or a delete
+    column_sets: tuple[frozenset[str], ...]
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -33,28 +36,85 @@ class Changes:
 
 def merge(base: pa.Table, changes: Changes, rule: MergeRule) -> pa.Table:
     """The rows that a reader sees: base rows that stand, then rows that the logs changed or added."""
-    keys = pc.unique(changes.keys)
-    code_of_change = pc.index_in(changes.keys, value_set=keys).to_numpy(zero_copy_only=False)
-    code_of_base = pc.fill_null(pc.index_in(base.column(RECORD_KEY), value_set=keys), -1).to_numpy()
-    hit = np.flatnonzero(code_of_base >= 0)
-    if not rule.ordering:
-        winner = _last_of_each(code_of_change, len(keys))
-        base_stands = np.zeros(len(hit), dtype=bool)
-    else:
-        base_ordering = [base.column(name).take(pa.array(hit)) for name in rule.ordering]
-        rank, base_rank = _ranks(changes.ordering, base_ordering)
-        resets = changes.is_commit_time_delete
-        if not rule.are_deletes_ordered:
-            resets = resets | changes.is_from_delete_block
-        winner = _greatest_of_each(code_of_change, rank, changes, resets)
-        won_by = winner[code_of_base[hit]]
-        base_stands = ~resets[won_by] & (rank[won_by] < base_rank) & rule.is_base_ordered
+    meeting = _meet(base, changes, rule)
+    winner, base_stands = _decided(meeting)
+    is_partial = np.zeros(meeting.key_count, dtype=bool)
+    is_partial[meeting.code[changes.carried >= 0]] = True
+    takes_row = ~is_partial
+    takes_row[meeting.met[base_stands]] = False
     keep = np.ones(base.num_rows, dtype=bool)
-    keep[hit[~base_stands]] = False
-    beaten = np.zeros(len(keys), dtype=bool)
-    beaten[code_of_base[hit[base_stands]]] = True
-    rows = changes.row[winner[~beaten]]
-    return pa.concat_tables([base.filter(pa.array(keep)), changes.rows.take(pa.array(rows[rows >= 0]))])
+    keep[meeting.met_row[~base_stands | is_partial[meeting.met]]] = False
+    rows = changes.row[winner[takes_row]]
+    return pa.concat_tables(
+        [
+            base.filter(pa.array(keep)),
+            changes.rows.take(pa.array(rows[rows >= 0])),
+            _folded(meeting, np.flatnonzero(is_partial)),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """Base rows and changes, brought together by key: keys are numbers from nought."""
+
+    base: pa.Table
+    changes: Changes
+    rule: MergeRule
+    key_count: int
+    code: np.ndarray  # the key of each change
+    met: np.ndarray  # keys that the base has, too
+    met_row: np.ndarray  # and in which row
+    rank: np.ndarray  # the order of each change's ordering value
+    met_rank: np.ndarray  # and of those base rows'
+
+
+def _meet(base: pa.Table, changes: Changes, rule: MergeRule) -> _Meeting:
+    """Where a base file holds a key twice, the first of its rows is the one that changes, as in Java."""
+    keys = pc.unique(changes.keys)
+    code = pc.index_in(changes.keys, value_set=keys).to_numpy(zero_copy_only=False)
+    code_of_base = pc.fill_null(pc.index_in(base.column(RECORD_KEY), value_set=keys), -1).to_numpy()
+    met, met_row = np.unique(code_of_base, return_index=True)
+    met, met_row = met[met >= 0], met_row[met >= 0]
+    met_ordering = [base.column(name).take(pa.array(met_row)) for name in rule.ordering]
+    rank, met_rank = _ranks(changes.ordering, met_ordering, (len(code), len(met)))
+    return _Meeting(base, changes, rule, len(keys), code, met, met_row, rank, met_rank)
+
+
+def _decided(meeting: _Meeting) -> tuple[np.ndarray, np.ndarray]:
+    """For each key the change that wins, and for each key met whether its base row stands against it."""
+    changes, rule = meeting.changes, meeting.rule
+    if not rule.ordering:
+        return _last_of_each(meeting.code, meeting.key_count), np.zeros(len(meeting.met), dtype=bool)
+    resets = changes.is_commit_time_delete | (changes.is_from_delete_block & (not rule.are_deletes_ordered))
+    winner = _greatest_of_each(meeting.code, meeting.rank, changes, resets)
+    won_by = winner[meeting.met]
+    return winner, ~resets[won_by] & (meeting.rank[won_by] < meeting.met_rank) & rule.is_base_ordered
+
+
+def _folded(meeting: _Meeting, keys: np.ndarray) -> pa.Table:
+    """The rows of keys with partial updates."""
+    under = dict(zip(meeting.met.tolist(), zip(meeting.met_row, meeting.met_rank, strict=True), strict=True))
+    rows = []
+    for key, members in _members(meeting.code, keys):
+        base = None
+        if key in under:
+            row, rank = map(int, under[key])
+            base = Version(meeting.base.slice(row, 1).to_pylist()[0], rank)
+        changes = [_version(meeting, change) for change in members.tolist()]
+        if (folded := fold(base, changes, is_ordered=meeting.rule.is_base_ordered)) is not None:
+            rows.append(folded)
+    return pa.Table.from_pylist(rows, schema=meeting.base.schema)
+
+
+def _version(meeting: _Meeting, change: int) -> Version:
+    changes, row = meeting.changes, None
+    if (at := int(changes.row[change])) >= 0:
+        row = changes.rows.slice(at, 1).to_pylist()[0]
+        if (carried := int(changes.carried[change])) >= 0:
+            row = {name: value for name, value in row.items() if name in changes.column_sets[carried]}
+    is_delete, is_from_block = changes.is_commit_time_delete[change], changes.is_from_delete_block[change]
+    return Version(row, int(meeting.rank[change]), bool(is_delete), bool(is_from_block))
 
 
 def _last_of_each(codes: np.ndarray, count: int) -> np.ndarray:
@@ -99,19 +159,17 @@ def _fold(members: np.ndarray, rank: np.ndarray, changes: Changes, resets: np.nd
     return current
 
 
-def _ranks(left: Sequence[pa.Array], right: Sequence[pa.ChunkedArray]) -> tuple[np.ndarray, np.ndarray]:
+def _ranks(
+    left: Sequence[pa.Array], right: Sequence[pa.ChunkedArray], sizes: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
     """Integers that order the ordering values of both sides as Java's comparison of the values would; null is least."""
-    if not left:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    split = len(left[0])
-    combined: np.ndarray | None = None
+    combined = np.zeros(sum(sizes), dtype=np.int64)
     for mine, theirs in zip(left, right, strict=True):
         both = pa.chunked_array([mine, *theirs.cast(mine.type).chunks], type=mine.type)
         rank = pc.rank(_comparable(both), sort_keys=[("", "ascending", "at_start")], tiebreaker="dense")
         values = rank.to_numpy(zero_copy_only=False).astype(np.int64)
-        combined = values if combined is None else combined * (int(values.max(initial=0)) + 1) + values
-    assert combined is not None
-    return combined[:split], combined[split:]
+        combined = combined * (int(values.max(initial=0)) + 1) + values
+    return combined[: sizes[0]], combined[sizes[0] :]
 
 
 def _comparable(values: pa.ChunkedArray) -> pa.Array:

@@ -13,6 +13,7 @@ ZONE_KEY = "hudi.engine.timeline.timezone"
 # Clocks of writers and stores differ a little; zones differ by quarters of an hour.
 _SKEW_MS = 5 * 60_000
 _QUARTER_MS = 15 * 60_000
+_WIDEST_MS = 26 * 3_600_000  # between the earliest zone on Earth and the latest
 
 
 def zone_of(config: TableConfig, configured: str) -> ZoneInfo:
@@ -66,6 +67,7 @@ def require_zone(config: TableConfig, zone: ZoneInfo, timeline: Timeline) -> Non
 
     A file cannot be older than the instant it names. It may be younger by any amount (tables are copied), but when
     instants spread over a while are all younger by the same quarter-hours, nobody copied them: the zone is wrong.
+    What lies further apart than any two zones says nothing about zones: an archive that kept no times, say.
     """
     if config.timeline_zone is TimelineZone.UTC:
         return
@@ -77,7 +79,7 @@ def require_zone(config: TableConfig, zone: ZoneInfo, timeline: Timeline) -> Non
     spread = max(delay for _, delay in delays) - earliest
     shift = round(earliest / _QUARTER_MS) * _QUARTER_MS
     steady = max(moments) - min(moments) > max(4 * spread, 60_000) and abs(earliest - shift) < _SKEW_MS
-    if earliest < -_SKEW_MS or (steady and shift != 0):
+    if abs(earliest) < _WIDEST_MS and (earliest < -_SKEW_MS or (steady and shift != 0)):
         raise Contradiction(
             f"the timeline's files are {earliest / 3_600_000:+.2f} hours away from the instant times in their names, "
             f"read as {zone.key}. hoodie.table.timeline.timezone is LOCAL, so the writers' zone is configuration: "
