@@ -77,6 +77,7 @@ def _write(frame: DataFrame, folder: str, table_type: str, operation: str) -> No
             "hoodie.datasource.write.precombine.field": "seen",
             "hoodie.datasource.write.operation": operation,
             "hoodie.bulkinsert.shuffle.parallelism": str(_FILES),
+            "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT",
             "hoodie.upsert.shuffle.parallelism": "4",
             "hoodie.metadata.enable": "false",
             "hoodie.embed.timeline.server": "false",
