@@ -30,7 +30,7 @@ def write_rows(out: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> int:
     unfinished = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     rows = 0
     try:
-        with _writer(unfinished, schema) as writer:
+        with _writer(unfinished, out.suffix, schema) as writer:
             for table in tables:
                 writer.write_table(table)
                 rows += table.num_rows
@@ -42,8 +42,8 @@ def write_rows(out: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> int:
     return rows
 
 
-def _writer(path: Path, schema: pa.Schema) -> Any:
-    if path.suffixes[-2] == ".parquet":
+def _writer(path: Path, kind: str, schema: pa.Schema) -> Any:
+    if kind == ".parquet":
         return pq.ParquetWriter(path, schema, compression="zstd")
     return pa.ipc.new_file(str(path), schema)
 

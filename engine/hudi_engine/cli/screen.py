@@ -19,7 +19,7 @@ _CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 
 def out() -> Console:
     """Standard output; a pipe gets whole lines however long."""
-    return Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+    return Console(highlight=False) if sys.stdout.isatty() else Console(width=10_000, highlight=False)
 
 
 def err() -> Console:

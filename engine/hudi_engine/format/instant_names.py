@@ -36,7 +36,7 @@ COMPLETED_ACTION = {
     Action.LOG_COMPACTION: Action.DELTA_COMMIT,
     Action.CLUSTERING: Action.REPLACE_COMMIT,
 }
-_NAME = re.compile(r"([0-9]+)(?:_([0-9]+))?\.([A-Za-z]+)(?:\.([A-Za-z]+))?(\..+)?", re.ASCII)
+_NAME = re.compile(r"([0-9]+)(?:_([0-9]+))?\.([A-Za-z]\w*)(?:\.([A-Za-z]+))?(\..+)?", re.ASCII)
 # Java writes `<name>.<uuid>` and renames; a crash leaves such a file behind and it says nothing.
 _LEFTOVER = re.compile(r"(?:\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\.tmp|\.crc)", re.ASCII)
 
@@ -70,8 +70,8 @@ class Instant:
 def parse_instant(name: str) -> Instant | None:
     """The instant that a timeline file's name says; None for names that are no instant's.
 
-    A name that has an instant's shape and an action or state that is not known is refused: it may change what
-    the other files mean.
+    A name that has an instant's shape and an action or state that is not known is refused, as is one that Hudi
+    would have spelled otherwise (a completed `compaction`): it may change what the other files mean.
     """
     match = _NAME.fullmatch(name)
     if match is None:
@@ -81,17 +81,18 @@ def parse_instant(name: str) -> Instant | None:
         if rest is None or _LEFTOVER.fullmatch(rest):
             return None
         raise _unknown(name)
-    if first == "inflight" and second is None:
+    if first == "inflight" and second is None and completed_at is None:
         return Instant(InstantTime(requested_at), Action.COMMIT, State.INFLIGHT)
     try:
         action, state = Action(first), State(second or "completed")
     except ValueError:
         raise _unknown(name) from None
-    if (second == "completed") or (completed_at is not None and state is not State.COMPLETED):
-        raise _unknown(name)
-    return Instant(
+    instant = Instant(
         InstantTime(requested_at), action, state, None if completed_at is None else InstantTime(completed_at)
     )
+    if instant_file(instant) != name:
+        raise _unknown(name)
+    return instant
 
 
 def instant_file(instant: Instant) -> str:

@@ -7,11 +7,9 @@ from hudi_engine.errors import Unsupported
 
 PARTITION_METAFILE = ".hoodie_partition_metadata"
 _BASE = re.compile(r"([a-zA-Z0-9-]+)_([a-zA-Z0-9-]+)_([0-9]+)\.(parquet|orc|hfile)", re.ASCII)
-_LOG = re.compile(
-    r"\.([^._/]+)_([^./]*)\.(log|archive)\.([0-9]{1,9})(?:_([0-9]+)-([0-9]+)-([0-9]+)(\.cdc)?)?", re.ASCII
-)
+_LOG = re.compile(r"\.([^._/]+)_([^./]*)\.(log|archive)\.([0-9]{1,9})(?:_([0-9]+-[0-9]+-[0-9]+)(\.cdc)?)?", re.ASCII)
 _NATIVE_LOG = re.compile(r"[a-zA-Z0-9-]+_[0-9-]+_[0-9]+_[0-9]+\.(?:log|deletes|cdc)\.[a-z]+", re.ASCII)
-_HISTORY = re.compile(r"([0-9]+)_([0-9]+)_([0-9]+)\.parquet", re.ASCII)
+_HISTORY = re.compile(r"([0-9]+)_([0-9]+)_([0-9]{1,9})\.parquet", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +35,19 @@ class LogFileName:
     file_id: str
     instant: str
     version: int
-    write_token: tuple[int, int, int] | None = None
+    write_token: str | None = None
     is_cdc: bool = False
     extension: str = "log"
 
     def __str__(self) -> str:
-        token = "" if self.write_token is None else "_" + "-".join(map(str, self.write_token))
+        token = "" if self.write_token is None else f"_{self.write_token}"
         suffix = ".cdc" if self.is_cdc else ""
         return f".{self.file_id}_{self.instant}.{self.extension}.{self.version}{token}{suffix}"
 
     @property
-    def merge_order(self) -> tuple[str, int, tuple[int, int, int], bool]:
-        """The order in which Hudi merges the logs of a slice; a missing token sorts first."""
-        return (self.instant, self.version, self.write_token or (-1, -1, -1), self.is_cdc)
+    def merge_order(self) -> tuple[str, int, str, bool]:
+        """The order in which Hudi merges the logs of a slice; tokens compare as text, a missing one sorts first."""
+        return (self.instant, self.version, self.write_token or "", self.is_cdc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +73,7 @@ def parse_log_file(name: str) -> LogFileName | None:
     match = _LOG.fullmatch(name)
     if match is None:
         return None
-    file_id, instant, extension, version, *token, cdc = match.groups()
-    write_token = (int(token[0]), int(token[1]), int(token[2])) if token[0] is not None else None
+    file_id, instant, extension, version, write_token, cdc = match.groups()
     return LogFileName(file_id, instant, int(version), write_token, cdc is not None, extension)
 
 

@@ -1,0 +1,158 @@
+"""Data blocks to rows and values, many blocks at once and no cell on its own.
+
+A cell is two lengths, a key of 12 bytes and the row, a value and a zero; nothing tells where cells start but their
+lengths. Two ways lead there. Every key ends in the same ten bytes: where rows are of one length, as those of UUIDs or
+hashes, finding these finds all cells, and the lengths confirm it. Else the blocks are walked in step, each step being
+one NumPy operation over every block.
+"""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_engine.errors import CorruptFile
+from hudi_engine.format.hfile.block import Block, Codec
+
+LENGTHS = struct.Struct(">II")
+LOW_HALF = np.uint64(0xFFFFFFFF)
+# Two lengths, then the row's own length; the tail of the key; and the final zero.
+HEAD_BYTES = LENGTHS.size + 2
+TAIL_BYTES = 10
+# What a key has beside its row.
+KEY_EXTRA_BYTES = 2 + TAIL_BYTES
+# What a cell has beside key and value.
+FRAME_BYTES = LENGTHS.size + 1
+CELL_EXTRA_BYTES = FRAME_BYTES + KEY_EXTRA_BYTES
+MAX_ROW_BYTES = 32767
+# With fewer blocks than this, a step of NumPy costs more than stepping through them one by one.
+FEW_BLOCKS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Payloads:
+    """Unpacked data blocks, one after the other, and where in the file each came from."""
+
+    data: Any  # uint8, with eight more bytes at the end so that lengths can be read anywhere
+    borders: Any  # int64: where each block begins, and where the last one ends
+    places: Sequence[int]
+
+
+def unpack_blocks(blocks: Sequence[Block], codec: Codec, room: Any) -> Payloads:
+    """The blocks' payloads made one, in the room given if it is enough."""
+    borders = np.cumsum([0, *(block.raw_bytes for block in blocks)])
+    size = int(borders[-1]) + LENGTHS.size
+    data = room[:size] if len(room) >= size else np.empty(size, np.uint8)
+    data[-LENGTHS.size :] = 0
+    into = data.data
+    for block, (start, end) in zip(blocks, pairwise(borders.tolist()), strict=True):
+        into[start:end] = block.unpack(codec)
+    return Payloads(data, borders, [block.place for block in blocks])
+
+
+def decode_cells(blocks: Payloads) -> tuple[Any, Any]:
+    """Rows and values of every cell, in order, as two Arrow arrays; anything that does not add up is refused."""
+    return _cells_of_equal_rows(blocks) or _cells_of_any_rows(blocks)
+
+
+def _lengths_view(data: Any) -> Any:
+    """The eight bytes from any place on, as one number."""
+    return np.ndarray((len(data) - LENGTHS.size + 1,), ">u8", data, strides=(1,))
+
+
+def _cells_of_equal_rows(blocks: Payloads) -> tuple[Any, Any] | None:
+    """The cells if all rows are as long as the first and nothing else looks like the end of a key."""
+    row_bytes = int.from_bytes(blocks.data[LENGTHS.size : HEAD_BYTES].tobytes(), "big")
+    starts = np.append(_ends_of_keys(blocks.data) - (HEAD_BYTES + row_bytes + 1), blocks.borders[-1])
+    if (starts[np.searchsorted(starts[:-1], blocks.borders)] != blocks.borders).any():
+        return None
+    value_bytes = np.diff(starts) - (CELL_EXTRA_BYTES + row_bytes)
+    stated = _lengths_view(blocks.data)[starts[:-1]].astype(np.int64)
+    if (value_bytes < 0).any() or (stated != value_bytes + ((row_bytes + KEY_EXTRA_BYTES) << 32)).any():
+        return None
+    cells = _slices(blocks.data, starts)
+    value_start = HEAD_BYTES + row_bytes + TAIL_BYTES
+    return pc.binary_slice(cells, HEAD_BYTES, HEAD_BYTES + row_bytes), pc.binary_slice(cells, value_start, -1)
+
+
+def _ends_of_keys(data: Any) -> Any:
+    """Where the byte 7f is that precedes seven bytes ff: of these seven, four are one whole word of the data."""
+    words = data[: len(data) // 4 * 4].view("<u4")
+    found = np.flatnonzero(words == 0xFFFFFFFF)
+    before = words[found - 1]
+    more = (before >= 0xFF000000).astype(np.int64)
+    more += before >= 0xFFFF0000
+    more += before >= 0xFFFFFF00
+    return found * 4 - 1 - more
+
+
+def _slices(data: Any, borders: Any) -> Any:
+    """The data as one array, cut at the borders; nothing is copied."""
+    return pa.Array.from_buffers(pa.large_binary(), len(borders) - 1, [None, pa.py_buffer(borders), pa.py_buffer(data)])
+
+
+def _cells_of_any_rows(blocks: Payloads) -> tuple[Any, Any]:
+    starts = _walk(blocks)
+    lengths = _lengths_view(blocks.data)[starts].astype(np.uint64)
+    key_bytes = (lengths >> np.uint64(32)).astype(np.int64)
+    value_bytes = (lengths & LOW_HALF).astype(np.int64)
+    row_bytes = key_bytes - KEY_EXTRA_BYTES
+    _require_cells_fill_blocks(blocks, starts, starts + key_bytes + value_bytes + FRAME_BYTES, row_bytes)
+    borders = np.empty(4 * len(starts) + 1, np.int64)
+    borders[0:-1:4] = starts + HEAD_BYTES
+    borders[1::4] = borders[0:-1:4] + row_bytes
+    borders[2::4] = borders[1::4] + TAIL_BYTES
+    borders[3::4] = borders[2::4] + value_bytes
+    borders[-1] = blocks.borders[-1]
+    pieces = _slices(blocks.data, borders)
+    rows = pa.array(np.arange(0, len(pieces), 4))
+    return pieces.take(rows), pieces.take(pc.add(rows, 2))
+
+
+def _walk(blocks: Payloads) -> Any:
+    """Where each cell starts, if the lengths are to be believed."""
+    filled = blocks.borders[:-1] < blocks.borders[1:]
+    at, end = blocks.borders[:-1][filled], blocks.borders[1:][filled]
+    lengths = _lengths_view(blocks.data)
+    steps = []
+    while len(at) > FEW_BLOCKS:
+        steps.append(at)
+        found = lengths[at].astype(np.uint64)
+        at = at + ((found >> np.uint64(32)) + (found & LOW_HALF)).view(np.int64) + FRAME_BYTES
+        is_inside = at < end
+        if not is_inside.all():
+            at, end = at[is_inside], end[is_inside]
+    steps += [_walk_one(blocks.data, *one) for one in zip(at.tolist(), end.tolist(), strict=True)]
+    return np.sort(np.concatenate(steps), kind="stable") if steps else at
+
+
+def _walk_one(data: Any, at: int, end: int) -> Any:
+    starts = []
+    while at < end:
+        starts.append(at)
+        key_bytes, value_bytes = LENGTHS.unpack_from(data, at)
+        at += key_bytes + value_bytes + FRAME_BYTES
+    return np.array(starts, np.int64)
+
+
+def _require_cells_fill_blocks(blocks: Payloads, starts: Any, ends: Any, row_bytes: Any) -> None:
+    """Each cell must end where the next begins, and its key must have the one form that Hudi writes.
+
+    The walk went on only inside of a block, so a cell that reaches into the next block is found here as well.
+    """
+    nexts = np.append(starts[1:], blocks.borders[-1])
+    wrong = (ends != nexts) | (row_bytes < 0) | (row_bytes > MAX_ROW_BYTES)
+    place = np.minimum(starts + LENGTHS.size, len(blocks.data) - 2)
+    wrong |= (blocks.data[place].astype(np.int64) << 8 | blocks.data[place + 1]) != row_bytes
+    if wrong.any():
+        at = int(starts[wrong.argmax()])
+        block = int(np.searchsorted(blocks.borders, at, "right")) - 1
+        into = at - int(blocks.borders[block])
+        raise CorruptFile(
+            f"the cell {into} bytes into the payload has lengths that cannot be true", int(blocks.places[block])
+        )

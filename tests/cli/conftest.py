@@ -1,0 +1,43 @@
+"""The command as a person runs it: a process, its output, its exit code."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+ENGINE = Path(sys.executable).with_name("hudi-engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.out)
+
+
+def run_engine(*arguments: str | Path) -> Ran:
+    done = subprocess.run([ENGINE, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Callable[[str], Path]:
+    """A golden table, unpacked where the test may damage it."""
+
+    def unpacked(name: str) -> Path:
+        folder = tmp_path / name
+        ZipFile(GOLDEN / name / "table.zip").extractall(folder)
+        return folder
+
+    return unpacked

@@ -1,0 +1,30 @@
+"""docs/cli.md says what the code does."""
+
+import re
+from pathlib import Path
+
+from hudi_engine.cli.main import INTERNAL_ERROR, app
+from hudi_engine.errors import EngineError
+
+REFERENCE = (Path(__file__).parents[2] / "docs/cli.md").read_text()
+
+
+def test_every_error_class_is_documented_with_its_exit_code() -> None:
+    rows = re.findall(r"^\| (\d+) \| `(\w+)` \|.*\| ([^|]*) \|$", REFERENCE, re.MULTILINE)
+
+    documented = {name: (int(code), bool(retry.strip())) for code, name, retry in rows}
+
+    assert documented == {kind.__name__: (kind.exit_code, kind.retry) for kind in EngineError.__subclasses__()}
+
+
+def test_no_two_classes_share_an_exit_code() -> None:
+    codes = [kind.exit_code for kind in EngineError.__subclasses__()]
+
+    assert sorted(codes) == list(range(10, 10 + len(codes)))
+    assert f"| {INTERNAL_ERROR} |" in REFERENCE
+
+
+def test_every_command_is_documented() -> None:
+    for command in app.registered_commands:
+        assert command.callback is not None
+        assert f"**`{command.callback.__name__}" in REFERENCE
