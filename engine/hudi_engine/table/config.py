@@ -97,7 +97,7 @@ def _version(properties: Mapping[str, str]) -> int:
             f"hoodie.table.version is missing from hoodie.properties, expected {expected}. "
             "Any Hudi writer of 0.14 or newer sets it at its next commit; run one first."
         )
-    if not text.isdecimal() or int(text) not in READABLE_VERSIONS:
+    if text not in map(str, READABLE_VERSIONS):
         raise Unsupported(
             f"hoodie.table.version={text}, expected {expected} (6: Hudi 0.14 and 0.15, 8: 1.0, 9: 1.1 and 1.2). "
             "An older table is upgraded by its next Hudi writer; a newer one needs a newer engine."
@@ -115,7 +115,8 @@ def _layout(properties: Mapping[str, str], version: int) -> int:
 
 def _folders(properties: Mapping[str, str], layout: int) -> tuple[str, str]:
     if layout == 1:
-        return ".hoodie", f".hoodie/{properties.get('hoodie.archivelog.folder', 'archived')}"
+        archive = properties.get("hoodie.archivelog.folder", "archived")
+        return ".hoodie", f".hoodie/{archive}" if archive else ".hoodie"
     timeline = f".hoodie/{properties.get('hoodie.timeline.path', 'timeline')}"
     return timeline, f"{timeline}/{properties.get('hoodie.timeline.history.path', 'history')}"
 

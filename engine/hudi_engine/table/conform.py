@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from hudi_engine.errors import NotFound, Unsupported
@@ -69,9 +70,22 @@ def _array(values: pa.Array, wanted: pa.DataType) -> pa.Array:
         keys = _array(flat.field(0), wanted.key_type)
         items = _array(flat.field(1), wanted.item_type)
         return pa.MapArray.from_arrays(_offsets(entries), keys, items, type=wanted, mask=values.is_null())
-    if pa.types.is_timestamp(wanted):
-        return values.cast(wanted, safe=False)  # INT96 has nanoseconds, which Spark drops as well
-    return values.cast(wanted)
+    return _plain(values, wanted)
+
+
+def _plain(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """A scalar column widened as Hudi widens it, where that is not what a cast does."""
+    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    becomes_text = pa.types.is_string(wanted)
+    if pa.types.is_floating(values.type) and becomes_text:
+        raise pa.ArrowNotImplementedError("Java spells such numbers in its own way")
+    if is_text and not (becomes_text or pa.types.is_binary(wanted)):
+        raise pa.ArrowNotImplementedError("text is not parsed")
+    if pa.types.is_float32(values.type) and pa.types.is_float64(wanted):
+        return values.cast(pa.string()).cast(wanted)  # by its digits: 0.1 stays 0.1
+    # INT96 has nanoseconds, which Spark drops as well; a long becomes the nearest float.
+    is_lossy = pa.types.is_timestamp(wanted) or (pa.types.is_integer(values.type) and pa.types.is_floating(wanted))
+    return values.cast(wanted, safe=not is_lossy)
 
 
 def _child(values: pa.Array, field: pa.Field) -> pa.Array:
@@ -84,4 +98,4 @@ def _child(values: pa.Array, field: pa.Field) -> pa.Array:
 def _offsets(values: pa.ListArray) -> pa.Array:
     """Offsets that start at nought and count only what `flatten` gives: a null has no items."""
     lengths = values.value_lengths().fill_null(0).cast(pa.int64()).to_numpy(zero_copy_only=False)
-    return pa.array([0, *lengths.cumsum()], pa.int32())
+    return pa.array(np.concatenate([[0], lengths.cumsum()]), pa.int32())

@@ -50,7 +50,12 @@ class CompactionOperation:
 
 
 def parse_commit(data: bytes, action: Action, *, layout: int) -> CommitMetadata:
-    """The metadata of a completed commit: JSON in layout 1, an Avro container in layout 2. Empty bytes say nothing."""
+    """The metadata of a completed commit: JSON in layout 1, an Avro container in layout 2.
+
+    Empty bytes say nothing, as in Hudi; but of a replacement that would bring back the rows it replaced.
+    """
+    if not data and action is Action.REPLACE_COMMIT:
+        raise CorruptFile("an empty file where a replacement should name the file groups that it replaced", 0)
     if not data:
         return CommitMetadata()
     name = RecordName.REPLACE_COMMIT if action is Action.REPLACE_COMMIT else RecordName.COMMIT
@@ -85,10 +90,13 @@ def parse_compaction_plan(data: bytes) -> tuple[CompactionOperation, ...]:
     return tuple(_operation(operation) for operation in plan["operations"] or ())
 
 
+def is_clustering(data: bytes) -> bool:
+    """Whether a requested replacement only moves rows to other files (layout 1 names clustering a replacement)."""
+    return bool(data) and service_records.decode(RecordName.REQUESTED_REPLACE, data)["operationType"] == "CLUSTER"
+
+
 def parse_earliest_kept(data: bytes) -> str:
     """The oldest instant whose files a completed clean left whole; empty if it counted versions and not instants."""
-    if not data:
-        return ""
     return str(service_records.decode(RecordName.CLEAN, data)["earliestCommitToRetain"] or "")
 
 

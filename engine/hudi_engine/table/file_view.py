@@ -113,7 +113,8 @@ class FileView:
             return None
         latest = self._without_pending_logs(committed[0])
         if latest.base_instant == self.compactions.get((group.partition, group.file_id)):
-            before = committed[1] if len(committed) > 1 else FileSlice(group.partition, group.file_id, "")
+            nothing = FileSlice(group.partition, group.file_id, latest.base_instant)
+            before = committed[1] if len(committed) > 1 else nothing
             logs = sorted(before.log_files + latest.log_files, key=lambda log: log.name.merge_order)
             latest = self._without_pending_logs(replace(before, log_files=tuple(logs)))
         return None if latest.is_empty else latest

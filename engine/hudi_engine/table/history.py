@@ -53,7 +53,7 @@ def _lsm(storage: Storage, config: TableConfig, wanted: Collection[str] | None) 
 
 def _lsm_instant(row: dict[str, Any]) -> Instant:
     requested_at, completed_at, action = (row[column] for column in _COLUMNS)
-    if not requested_at or not completed_at:
+    if not all(isinstance(time, str) and time.isdecimal() for time in (requested_at, completed_at)):
         raise CorruptFile(f"a history row without a time: {row}", 0)
     return Instant(InstantTime(requested_at), _completed_action(action), State.COMPLETED, InstantTime(completed_at))
 
@@ -91,7 +91,7 @@ def _manifest_version(storage: Storage, folder: str) -> int | None:
     """Archival deletes and rewrites `_version_`: while it is missing or torn, the highest manifest counts."""
     try:
         text = storage.read(f"{folder}/_version_").decode("ascii").strip()
-        if text.isdecimal():
+        if _MANIFEST.fullmatch(f"manifest_{text}"):
             return int(text)
     except (NotFound, UnicodeDecodeError):
         pass
@@ -119,9 +119,10 @@ def _log_records(data: bytes) -> Iterator[dict[str, Any]]:
 
 def _archived_instant(record: dict[str, Any]) -> Instant:
     requested_at, state = record.get("commitTime"), _STATES.get(str(record.get("actionState")))
-    if not requested_at or state is None:
+    if not isinstance(requested_at, str) or not requested_at or state is None:
         raise CorruptFile(f"an archived entry without a time or a known state: {record.get('actionState')!r}", 0)
-    action = _completed_action(record["actionType"]) if state is State.COMPLETED else _known(record["actionType"])
+    name = record.get("actionType")
+    action = _completed_action(name) if state is State.COMPLETED else _known(name)
     completed_at = record.get("stateTransitionTime") if state is State.COMPLETED else None
     return Instant(InstantTime(requested_at), action, state, InstantTime(completed_at) if completed_at else None)
 

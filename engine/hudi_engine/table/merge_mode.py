@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hudi_engine.errors import Unsupported
-from hudi_engine.table.config import TableConfig, is_true
+from hudi_engine.table.config import BaseFormat, TableConfig, is_true
 
 
 class MergeMode(StrEnum):
@@ -64,6 +64,8 @@ def merge_rule(config: TableConfig) -> MergeRule:
 
 def require_readable_rows(config: TableConfig) -> None:
     """Raise unless rows of this table can be read as Spark reads them."""
+    if config.base_format is not BaseFormat.PARQUET:
+        raise _refusal("hoodie.table.base.file.format", config.base_format, BaseFormat.PARQUET)
     if not config.has_meta_columns:
         raise _refusal("hoodie.populate.meta.fields", "false", "true")
     if is_true(config.properties, "hoodie.datasource.write.drop.partition.columns"):

@@ -4,11 +4,11 @@ import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from hudi_engine.errors import CorruptFile
+from hudi_engine.errors import CorruptFile, Unsupported
 from hudi_engine.format.parquet_file import damage_as_corrupt_file, open_parquet
 from hudi_engine.storage.file_object import StoredFile
 from hudi_engine.storage.protocol import Storage
@@ -17,7 +17,7 @@ from hudi_engine.table.conform import RECORD_KEY, conform
 from hudi_engine.table.file_view import BaseFile, FileSlice, FileView
 from hudi_engine.table.log_changes import DeleteMarker, LogReader
 from hudi_engine.table.merge import merge
-from hudi_engine.table.merge_mode import merge_rule
+from hudi_engine.table.merge_mode import MergeRule, merge_rule
 from hudi_engine.table.timeline import Timeline
 
 
@@ -64,7 +64,7 @@ class RowReader:
         return self._merged(found)
 
     def _merged(self, found: FileSlice) -> pa.Table:
-        rule = merge_rule(self.config)
+        rule = self._rule()
         wanted = self._with_columns((RECORD_KEY, *rule.ordering))
         reader = LogReader(self.storage, wanted, rule.ordering, _marker(self.config), self._is_valid)
         changes = reader.changes(found.log_files)
@@ -72,6 +72,15 @@ class RowReader:
         if len(changes):
             base = merge(base, changes, rule)
         return base.select(self.schema.names)
+
+    def _rule(self) -> MergeRule:
+        """The table's rule; an ordering field that is no column (0.15's default is `ts`) tells no row from another."""
+        rule = merge_rule(self.config)
+        if nested := [name for name in rule.ordering if "." in name]:
+            raise Unsupported(
+                f"rows are ordered by {', '.join(nested)}, inside of a column. Read this table with Spark."
+            )
+        return replace(rule, ordering=tuple(name for name in rule.ordering if name in self.whole.names))
 
     def _base(self, base: BaseFile, schema: pa.Schema) -> pa.Table:
         path = base.stat.path

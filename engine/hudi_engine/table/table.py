@@ -20,6 +20,7 @@ from hudi_engine.table.conform import select_columns, with_meta_columns
 from hudi_engine.table.contents import (
     CommitMetadata,
     CompactionOperation,
+    is_clustering,
     parse_commit,
     parse_compaction_plan,
     parse_earliest_kept,
@@ -71,13 +72,17 @@ class Table:
             return parse_compaction_plan(data)
 
     def earliest_kept(self, timeline: Timeline) -> str:
-        """The oldest instant that the last clean left readable; empty if nothing was cleaned by instants."""
+        """The oldest instant that the last clean left readable; empty if nothing was cleaned.
+
+        A clean by file versions does not say; Hudi then trusts no time before the first active commit.
+        """
         cleans = [instant for instant in timeline.of(Action.CLEAN) if instant.is_completed]
         if not cleans:
             return ""
         path = self._path(cleans[-1])
         with _naming(path):
-            return parse_earliest_kept(self.storage.read(path))
+            named = parse_earliest_kept(self.storage.read(path))
+        return named or next((write.requested_at for write in timeline.writes() if write.is_completed), "")
 
     def partitions(self) -> dict[str, tuple[FileStat, ...]]:
         """Every data partition with the listing of its folder; an unpartitioned table has the one named "" ."""
@@ -91,7 +96,8 @@ class Table:
                     if _is_partition(listing):
                         found[folder] = listing
                     else:
-                        level += [child.path for child in listing if child.is_folder and child.path != ".hoodie"]
+                        # A link that leads outside is listed as a file; whoever looks into it is refused.
+                        level += [child.path for child in listing if child.path != ".hoodie"]
         return dict(sorted(found.items()))
 
     def partition(self, name: str) -> tuple[FileStat, ...]:
@@ -155,9 +161,11 @@ class Table:
                 commit = self.commit(instant)
                 if commit.schema and commit.operation not in _KEEP_THE_SCHEMA:
                     refuse_renamed_columns(commit, instant)
-                    return with_meta_columns(avro_schema.to_arrow(commit.schema))
+                    with _naming(self._path(instant)):
+                        return with_meta_columns(avro_schema.to_arrow(commit.schema))
         if created := self.config.properties.get("hoodie.table.create.schema"):
-            return with_meta_columns(avro_schema.to_arrow(created))
+            with _naming(MAIN):
+                return with_meta_columns(avro_schema.to_arrow(created))
         raise NotFound(
             f"{self.storage.location}: no commit up to {snapshot.instant or 'now'} says what columns the rows have, "
             "and hoodie.table.create.schema is not set. Let a Hudi writer commit to this table once."
@@ -166,7 +174,7 @@ class Table:
     def _past(self, as_of: str, timeline: Timeline) -> str:
         """An instant whose files are all still there and can no longer change: Java's own two conditions."""
         instant = parse_as_of(as_of)
-        pending = [i for i in timeline.of(*_COMMITS) if not i.is_completed]
+        pending = [i for i in timeline.of(*_COMMITS) if not i.is_completed and not self._is_clustering(i, timeline)]
         if pending and instant >= pending[0].requested_at:
             raise Contradiction(
                 f"--as-of {as_of}: the commit {pending[0].requested_at} is still pending: the table at that time may "
@@ -176,6 +184,14 @@ class Table:
         if instant < earliest:
             raise NotFound(f"--as-of {as_of}: files from before {earliest} were cleaned. Give a later time.")
         return instant
+
+    def _is_clustering(self, pending: Instant, timeline: Timeline) -> bool:
+        requested = pending.in_state(State.REQUESTED)
+        if pending.action is not Action.REPLACE_COMMIT or instant_file(requested) not in timeline.files:
+            return False
+        path = self._path(requested)
+        with _naming(path):
+            return is_clustering(self.storage.read(path))
 
     def _with_history(self, known: Completions, listings: Mapping[str, Iterable[FileStat]]) -> Completions:
         """Log files of archived commits are sliced by completion times that only the history still has."""

@@ -38,8 +38,10 @@ def to_ms(instant: str, zone: ZoneInfo) -> int | None:
 
 def at_time(moment_ms: int, zone: ZoneInfo) -> InstantTime:
     """The instant time of a moment, 17 digits."""
-    moment = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=moment_ms)
-    local = moment.astimezone(zone)
+    try:
+        local = (datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=moment_ms)).astimezone(zone)
+    except OverflowError:
+        raise Contradiction(f"a file's modification time, {moment_ms} ms after 1970, is in no calendar year") from None
     return InstantTime(f"{local:%Y%m%d%H%M%S}{local.microsecond // 1000:03d}")
 
 

@@ -56,7 +56,8 @@ def _zeros(kind: pa.DataType, count: int, zeros: pa.Buffer, *, is_null: bool) ->
     if pa.types.is_map(kind):
         entries = pa.nulls(0, pa.struct([kind.key_field, kind.item_field]))
         return pa.Array.from_buffers(kind, count, [bitmap, zeros], children=[entries])
-    if pa.types.is_null(kind) or (pa.types.is_fixed_size_binary(kind) and kind.byte_width > _WIDEST):
-        plain = pa.nulls(count, kind).buffers()
-        return pa.Array.from_buffers(kind, count, [bitmap if len(plain) > 1 else None, *plain[1:]])
+    if pa.types.is_null(kind):
+        return pa.nulls(count, kind)
+    if pa.types.is_fixed_size_binary(kind) and kind.byte_width > _WIDEST:
+        return pa.Array.from_buffers(kind, count, [bitmap, pa.nulls(count, kind).buffers()[1]])
     return pa.Array.from_buffers(kind, count, [bitmap, zeros, zeros][: kind.num_buffers])

@@ -106,7 +106,7 @@ def _cut(table: Any, borders: list[int]) -> Iterator[Run]:
 
 def pack_run(run: Run, codec: Codec) -> PackedRun:
     """The run's blocks, compressed. Keys that do not ascend are refused."""
-    keys, values = (run.entries[name].combine_chunks() for name in ("key", "value"))
+    keys, values = (_whole(run.entries[name]) for name in ("key", "value"))
     require_ascending(keys)
     row_bytes, value_bytes = pc.binary_length(keys).to_numpy(), pc.binary_length(values).to_numpy()
     # The zero that ends a cell is put before the next one instead: that is a piece less to join for each cell.
@@ -122,6 +122,11 @@ def pack_run(run: Run, codec: Codec) -> PackedRun:
         PackedBlock(keys[row].as_py(), len(raw), pack(raw, codec)) for row, raw in zip(run.borders, raws, strict=False)
     ]
     return PackedRun(blocks, keys[-1].as_py(), len(keys), int(row_bytes.sum()), int(value_bytes.sum()))
+
+
+def _whole(column: Any) -> Any:
+    # Combining copies even a single chunk.
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def require_ascending(keys: Any) -> None:

@@ -68,27 +68,38 @@ def _lengths_view(data: Any) -> Any:
 def _cells_of_equal_rows(blocks: Payloads) -> tuple[Any, Any] | None:
     """The cells if all rows are as long as the first and nothing else looks like the end of a key."""
     row_bytes = int.from_bytes(blocks.data[LENGTHS.size : HEAD_BYTES].tobytes(), "big")
-    starts = np.append(_ends_of_keys(blocks.data) - (HEAD_BYTES + row_bytes + 1), blocks.borders[-1])
+    starts = _starts_of_cells(blocks, HEAD_BYTES + row_bytes)
     if (starts[np.searchsorted(starts[:-1], blocks.borders)] != blocks.borders).any():
         return None
-    value_bytes = np.diff(starts) - (CELL_EXTRA_BYTES + row_bytes)
-    stated = _lengths_view(blocks.data)[starts[:-1]].astype(np.int64)
-    if (value_bytes < 0).any() or (stated != value_bytes + ((row_bytes + KEY_EXTRA_BYTES) << 32)).any():
+    lengths = np.diff(starts)
+    lengths -= CELL_EXTRA_BYTES + row_bytes
+    if lengths.min(initial=0) < 0:
+        return None
+    lengths += (row_bytes + KEY_EXTRA_BYTES) << 32
+    if not np.array_equal(_lengths_view(blocks.data)[starts[:-1]].astype(np.int64), lengths):
         return None
     cells = _slices(blocks.data, starts)
     value_start = HEAD_BYTES + row_bytes + TAIL_BYTES
     return pc.binary_slice(cells, HEAD_BYTES, HEAD_BYTES + row_bytes), pc.binary_slice(cells, value_start, -1)
 
 
-def _ends_of_keys(data: Any) -> Any:
-    """Where the byte 7f is that precedes seven bytes ff: of these seven, four are one whole word of the data."""
-    words = data[: len(data) // 4 * 4].view("<u4")
+def _starts_of_cells(blocks: Payloads, tail_after: int) -> Any:
+    """Where cells start whose keys' tails begin so many bytes later, and where the last one ends.
+
+    A tail is a zero, 7f and seven times ff. Of these seven, four are one whole word of the data, wherever they are;
+    the bytes ff at the end of the word before are the others.
+    """
+    words = blocks.data[: len(blocks.data) // 4 * 4].view("<u4")
     found = np.flatnonzero(words == 0xFFFFFFFF)
     before = words[found - 1]
-    more = (before >= 0xFF000000).astype(np.int64)
-    more += before >= 0xFFFF0000
-    more += before >= 0xFFFFFF00
-    return found * 4 - 1 - more
+    starts = np.empty(len(found) + 1, np.int64)
+    starts[-1] = blocks.borders[-1]
+    some = starts[:-1]
+    np.multiply(found, 4, out=some)
+    some -= tail_after + 2
+    for most in (0xFF000000, 0xFFFF0000, 0xFFFFFF00):
+        some -= before >= most
+    return starts
 
 
 def _slices(data: Any, borders: Any) -> Any:

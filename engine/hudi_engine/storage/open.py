@@ -1,0 +1,107 @@
+"""From the name of a place to its storage, and to what hudi-rs must be told to read there."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
+
+from obstore.store import AzureStore, GCSStore, S3Store
+
+from hudi_engine.errors import NotATable, NotFound, UnsafePath, Unsupported
+from hudi_engine.storage.hadoop_options import s3_settings
+from hudi_engine.storage.local import LocalStorage
+from hudi_engine.storage.objects import ObjectStorage
+from hudi_engine.storage.protocol import Storage
+
+if TYPE_CHECKING:
+    from obstore.store import AzureConfig, ClientConfig, ObjectStore, RetryConfig, S3Config
+
+_S3 = {"s3", "s3a", "s3n"}
+_AZURE = {"abfs", "abfss", "az"}
+_SUPPORTED = "a local path, file:, s3://, s3a://, s3n://, gs://, abfs://, abfss:// or az://"
+
+
+def open_storage(location: str, options: Mapping[str, str]) -> Storage:
+    """The storage whose base is `location`: a local path or a URL as Hadoop writes it, in which nothing is decoded.
+
+    `options` are Hadoop's (`fs.s3a.…`, see `hadoop_options`); what they leave out comes from the environment
+    (`AWS_…`, `GOOGLE_…`, `AZURE_…`). Only a local folder is looked for at once: a bucket that is not there shows
+    at the first use.
+    """
+    scheme, rest = _split(location)
+    if not scheme:
+        return _open_local(rest)
+    authority, key = _authority_and_key(location, rest)
+    if scheme in _S3:
+        settings = s3_settings(authority, options)
+
+        def connect(client: "ClientConfig", retry: "RetryConfig") -> "ObjectStore":
+            # Whoever writes http:// into the options or the environment means it.
+            client["allow_http"] = True
+            return S3Store(authority, config=cast("S3Config", settings), client_options=client, retry_config=retry)
+
+    elif scheme == "gs":
+
+        def connect(client: "ClientConfig", retry: "RetryConfig") -> "ObjectStore":
+            return GCSStore(authority, client_options=client, retry_config=retry)
+
+    else:
+        container, _, host = authority.partition("@")
+        account = {"account_name": host.partition(".")[0]} if host else {}
+
+        def connect(client: "ClientConfig", retry: "RetryConfig") -> "ObjectStore":
+            return AzureStore(container, config=cast("AzureConfig", account), client_options=client, retry_config=retry)
+
+    return ObjectStorage(location.rstrip("/"), key, connect)
+
+
+def reader_location(location: str) -> str:
+    """`location` as hudi-rs takes it: a plain absolute path, or a URL in which the path is encoded."""
+    scheme, rest = _split(location)
+    if not scheme:
+        return os.path.abspath(rest)
+    authority, key = _authority_and_key(location, rest)
+    return f"{'s3' if scheme in _S3 else scheme}://{authority}/{quote(key)}"
+
+
+def reader_options(location: str, options: Mapping[str, str]) -> dict[str, str]:
+    """The storage options with which hudi-rs reads at `reader_location(location)` what `open_storage` reads."""
+    scheme, rest = _split(location)
+    if scheme not in _S3:
+        return {}
+    settings = s3_settings(_authority_and_key(location, rest)[0], options)
+    return {f"aws_{name}": value for name, value in settings.items()} | {"aws_allow_http": "true"}
+
+
+def _split(location: str) -> tuple[str, str]:
+    """Scheme and the rest; no scheme for a local path, however it was written."""
+    scheme, colon, rest = location.partition(":")
+    if not colon or "/" in scheme or not scheme:
+        return "", location
+    if scheme == "file":
+        return "", "/" + rest.lstrip("/")
+    if scheme not in _S3 | _AZURE | {"gs"}:
+        raise Unsupported(f"{location}: the scheme {scheme!r} is not supported; expected {_SUPPORTED}")
+    return scheme, rest
+
+
+def _authority_and_key(location: str, rest: str) -> tuple[str, str]:
+    authority, _, key = rest.removeprefix("//").partition("/")
+    parts = [part for part in key.split("/") if part]
+    if not rest.startswith("//") or not authority:
+        raise NotFound(f"{location}: names no bucket; expected scheme://bucket/path")
+    if {".", ".."} & set(parts):
+        raise UnsafePath(f"{location}: '.' and '..' mean nothing in an object store; write the path without them")
+    return authority, "/".join(parts)
+
+
+def _open_local(folder: str) -> Storage:
+    try:
+        if not Path(folder).exists():
+            raise NotFound(f"{folder}: no such folder")
+        if not Path(folder).is_dir():
+            raise NotATable(f"{folder}: a file; expected the folder of a table")
+    except OSError as error:
+        raise NotFound(f"{folder}: {error.strerror}") from error
+    return LocalStorage(folder)

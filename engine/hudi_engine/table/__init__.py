@@ -1,0 +1,1 @@
+"""What a table is: configuration, timeline, files, rows. Snapshots, read through a storage."""
