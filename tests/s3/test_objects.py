@@ -3,14 +3,12 @@
 import socket
 import threading
 import time
-import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
-from hudi import HudiTableBuilder
 from pyarrow import fs
 from tests.create_race import run_race
 from tests.s3.lossy_proxy import LossyProxy, Mishap
@@ -28,7 +26,7 @@ from hudi_engine.errors import (
     StorageUnavailable,
     UnsafePath,
 )
-from hudi_engine.storage.open import open_storage, reader_location, reader_options
+from hudi_engine.storage.open import open_storage
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.properties_file import MAIN, read_properties, update_properties
 
@@ -148,23 +146,6 @@ def test_properties_are_updated_in_a_bucket(s3: S3Server, bucket: str) -> None:
 
     assert read_properties(storage, HandClock()).properties["ours"] == "é"
     assert [child.path for child in storage.list(".hoodie")] == [MAIN]
-
-
-@pytest.mark.parametrize("scheme", ["s3", "s3a", "s3n"])
-def test_hudi_rs_reads_a_real_table_where_we_say(scheme: str, s3: S3Server, bucket: str) -> None:
-    base = f"{bucket.removeprefix('s3://')}/a b%20#é"
-    with zipfile.ZipFile(GOLDEN / "table.zip") as zipped:
-        zipped.extractall(s3.folder / base)
-    location = f"{scheme}://{base}"
-
-    table = (
-        HudiTableBuilder.from_base_uri(reader_location(location))
-        .with_options(reader_options(location, s3.options))
-        .build()
-    )
-
-    assert sum(batch.num_rows for batch in table.read()) == 22
-    assert read_properties(open_storage(location, s3.options), HandClock()).properties["hoodie.table.name"]
 
 
 def through(proxy: LossyProxy, s3: S3Server, bucket: str) -> Storage:

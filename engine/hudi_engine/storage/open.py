@@ -1,10 +1,8 @@
-"""From the name of a place to its storage, and to what hudi-rs must be told to read there."""
+"""From the name of a place to its storage."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
-from urllib.parse import quote
 
 from obstore.store import AzureStore, GCSStore, S3Store
 
@@ -54,24 +52,6 @@ def open_storage(location: str, options: Mapping[str, str]) -> Storage:
             return AzureStore(container, config=cast("AzureConfig", account), client_options=client, retry_config=retry)
 
     return ObjectStorage(location.rstrip("/"), key, connect)
-
-
-def reader_location(location: str) -> str:
-    """`location` as hudi-rs takes it: a plain absolute path, or a URL in which the path is encoded."""
-    scheme, rest = _split(location)
-    if not scheme:
-        return os.path.abspath(rest)
-    authority, key = _authority_and_key(location, rest)
-    return f"{'s3' if scheme in _S3 else scheme}://{authority}/{quote(key)}"
-
-
-def reader_options(location: str, options: Mapping[str, str]) -> dict[str, str]:
-    """The storage options with which hudi-rs reads at `reader_location(location)` what `open_storage` reads."""
-    scheme, rest = _split(location)
-    if scheme not in _S3:
-        return {}
-    settings = s3_settings(_authority_and_key(location, rest)[0], options)
-    return {f"aws_{name}": value for name, value in settings.items()} | {"aws_allow_http": "true"}
 
 
 def _split(location: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from hudi_engine.errors import Contradiction, NotATable, NotFound, UnsafePath, U
 from hudi_engine.storage.hadoop_options import s3_settings
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.storage.objects import ObjectStorage
-from hudi_engine.storage.open import open_storage, reader_location, reader_options
+from hudi_engine.storage.open import open_storage
 
 OPTIONS = {
     "fs.s3a.endpoint": "http://127.0.0.1:9",
@@ -30,8 +30,6 @@ def test_a_local_folder_is_opened_however_it_is_written(prefix: str, tmp_path: P
 
     assert isinstance(storage, LocalStorage)
     assert storage.location == str(folder)
-    assert reader_location(f"{prefix}{folder}") == str(folder)
-    assert reader_options(f"{prefix}{folder}", OPTIONS) == {}
 
 
 def test_a_local_folder_that_is_not_there_is_not_found(tmp_path: Path) -> None:
@@ -65,9 +63,8 @@ def test_object_stores_are_opened_without_being_asked(location: str, monkeypatch
 
 @pytest.mark.parametrize("location", ["hdfs://host/a", "http://host/a", "dbfs:/a", "memory:table"])
 def test_another_scheme_is_refused_and_the_good_ones_named(location: str) -> None:
-    for function in (lambda: open_storage(location, {}), lambda: reader_options(location, {})):
-        with pytest.raises(Unsupported, match=r"not supported; expected a local path, .*s3a://"):
-            function()
+    with pytest.raises(Unsupported, match=r"not supported; expected a local path, .*s3a://"):
+        open_storage(location, {})
 
 
 @pytest.mark.parametrize("location", ["s3://", "s3:/bucket/a", "s3:bucket", "gs:///a"])
@@ -82,23 +79,19 @@ def test_dots_in_the_key_of_a_table_are_refused(location: str) -> None:
         open_storage(location, {})
 
 
-def test_hudi_rs_gets_the_same_settings_in_its_own_names() -> None:
-    assert reader_location("s3a://bucket/a b/c%20#d=é/") == "s3://bucket/a%20b/c%2520%23d%3D%C3%A9"
-    assert reader_options("s3a://bucket/a", OPTIONS) == {
-        "aws_endpoint": "http://127.0.0.1:9",
-        "aws_region": "eu-west-1",
-        "aws_access_key_id": "key",
-        "aws_secret_access_key": "secret",
-        "aws_session_token": "token",
-        "aws_allow_http": "true",
+def test_hadoops_names_become_the_stores_own() -> None:
+    assert s3_settings("bucket", OPTIONS) == {
+        "endpoint": "http://127.0.0.1:9",
+        "region": "eu-west-1",
+        "access_key_id": "key",
+        "secret_access_key": "secret",
+        "session_token": "token",
     }
 
 
 def test_what_the_options_leave_out_is_left_to_the_environment() -> None:
     assert s3_settings("bucket", {}) == {}
-    assert reader_options("s3://bucket/a", {"fs.s3a.endpoint": "", "fs.s3a.access.key": ""}) == {
-        "aws_allow_http": "true"
-    }
+    assert s3_settings("bucket", {"fs.s3a.endpoint": "", "fs.s3a.access.key": ""}) == {}
 
 
 @pytest.mark.parametrize(
