@@ -2,6 +2,7 @@
 
 import struct
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,7 +21,13 @@ from hudi_engine.format.hfile.block import (
     pack,
     parse_block,
 )
-from hudi_engine.format.hfile.index import encode_file_info, encode_root_index, parse_child_index, parse_load_on_open
+from hudi_engine.format.hfile.index import (
+    encode_file_info,
+    encode_meta_index,
+    encode_root_index,
+    parse_child_index,
+    parse_load_on_open,
+)
 from hudi_engine.format.hfile.read import entries_of, read_hfile
 from hudi_engine.format.hfile.trailer import Trailer, encode_trailer, parse_trailer
 from hudi_engine.format.hfile.wire import encode_varint, encode_vint, varint, vint
@@ -126,6 +133,14 @@ def test_a_payload_promised_to_unpack_to_more_than_memory_holds_is_refused() -> 
         parse_block(b"".join(encode_block(DATA, 200_000_000, bomb)), 0, (DATA, Codec.GZ))
 
 
+def test_zeros_that_unpack_to_all_that_is_allowed_are_refused_at_the_first_cell() -> None:
+    bomb = igzip_lib.compress(bytes(64 << 20), 1, igzip_lib.COMP_GZIP)
+    forged = b"".join(encode_block(DATA, 64 << 20, bomb))
+
+    with pytest.raises(CorruptFile, match="0 bytes into the payload"):
+        entries_of([(0, forged)], Codec.GZ)
+
+
 @pytest.mark.parametrize("extra", [b"\0", igzip_lib.compress(b"", 1, igzip_lib.COMP_GZIP)])
 def test_anything_after_the_gzip_member_is_corrupt(extra: bytes) -> None:
     stored = igzip_lib.compress(b"payload", 1, igzip_lib.COMP_GZIP) + extra
@@ -211,6 +226,17 @@ def test_a_count_of_blocks_that_cannot_be_is_corrupt(count: int) -> None:
 def test_a_count_of_meta_blocks_that_cannot_be_is_corrupt() -> None:
     with pytest.raises(CorruptFile):
         read_hfile(file_of(encode_root_index([(b"a", 0, 59)]), 1, meta_count=3))
+
+
+def test_two_names_for_one_meta_block_are_corrupt() -> None:
+    whole = file_of(encode_root_index([(b"a", 0, 59)]), 1)
+    trailer = parse_trailer(whole[-4096:], len(whole))
+    root = block(encode_root_index([(b"a", 0, 59)]), ROOT_INDEX)
+    meta = block(encode_meta_index([(b"one", 0, 59), (b"two", 0, 59)]), ROOT_INDEX)
+    forged = root + meta + block(encode_file_info({}, None), FILE_INFO)
+
+    with pytest.raises(CorruptFile, match="a meta block of 59 bytes at 0"):
+        parse_load_on_open(forged, replace(trailer, meta_index_count=2), trailer.load_on_open_offset)
 
 
 def test_a_count_of_entries_that_is_not_true_is_corrupt() -> None:

@@ -1,0 +1,100 @@
+"""Makes golden tables anew with the real Hudi releases.
+
+python -m tests.golden.make [NAME...]
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tests.golden.lab import Recipe
+from tests.golden.recipes import RECIPES
+from tests.interop.jvm import Jvm
+
+HERE = Path(__file__).parent
+_LARGEST_BYTES = 1_000_000
+_SAME_TIME = (2024, 1, 1, 0, 0, 0)
+
+
+def make(recipe: Recipe, jvms: dict[str, Jvm]) -> None:
+    """Plays the recipe in a fresh folder and leaves the zip with what Spark and Java see in it beside it."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, recipe.name)
+        as_of = [
+            instant
+            for stage, hudi in enumerate(recipe.writers)
+            for instant in jvms[hudi].run(recipe=recipe.name, stage=stage, folder=str(table))
+        ]
+        made = Path(folder, "made")
+        made.mkdir()
+        _zip(table, made / "table.zip")
+        _write_expectations(jvms[recipe.writers[-1]], recipe, table, made, as_of)
+        shutil.rmtree(HERE / recipe.name, ignore_errors=True)
+        shutil.move(made, HERE / recipe.name)
+
+
+def _write_expectations(jvm: Jvm, recipe: Recipe, table: Path, made: Path, as_of: Sequence[str]) -> None:
+    rows = jvm.snapshot(table=str(table), out=str(made / "expected.parquet"))
+    for instant in as_of:
+        out = made / f"expected_{instant}.parquet"
+        jvm.snapshot(table=str(table), out=str(out), options={"as.of.instant": instant})
+    _write_json(made / "files.json", jvm.file_view(table=str(table)))
+    instants = {
+        "active": jvm.timeline(table=str(table)),
+        "archived": jvm.timeline(table=str(table), archived=True),
+    }
+    if recipe.table_version == 6:
+        # Layout 1 has no completion time but the modification time of a file, which no zip keeps.
+        for instant in (*instants["active"], *instants["archived"]):
+            instant["completed"] = None
+    _write_json(made / "timeline.json", instants)
+    features = [sentence for stage in recipe.stages for sentence in (stage.__doc__ or "").splitlines()[:1]]
+    described = {**asdict(recipe), "stages": [stage.__name__ for stage in recipe.stages], "features": features}
+    described |= {"rows": rows, "as_of": list(as_of)}
+    _write_json(made / "recipe.json", described)
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+
+
+def _zip(table: Path, path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        for file in sorted(file for file in table.rglob("*") if file.is_file() and not file.name.endswith(".crc")):
+            packed.writestr(_entry(file.relative_to(table).as_posix()), file.read_bytes())
+    if path.stat().st_size > _LARGEST_BYTES:
+        raise ValueError(f"{path} has {path.stat().st_size} bytes; a golden table stays under {_LARGEST_BYTES}")
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _SAME_TIME)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+def main(names: Sequence[str]) -> None:
+    """One release after the other, so that no more than two JVMs live at once (an upgraded table needs two)."""
+    wanted = [RECIPES[name] for name in names or RECIPES]
+    for writers in sorted({recipe.writers for recipe in wanted}):
+        jvms = {hudi: Jvm(hudi) for hudi in writers}
+        try:
+            for recipe in (each for each in wanted if each.writers == writers):
+                started = time.monotonic()
+                make(recipe, jvms)
+                size = (HERE / recipe.name / "table.zip").stat().st_size
+                print(f"{recipe.name} seconds={time.monotonic() - started:.1f} zip_bytes={size}", flush=True)
+        finally:
+            for jvm in jvms.values():
+                jvm.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,32 @@
+"""The real releases, started when a test first asks for one."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from tests.interop.jvm import Jvm
+from tools.parts import HUDI_VERSIONS
+
+_AT_ONCE = 2
+
+
+@pytest.fixture(scope="session")
+def jvm() -> Iterator[Callable[[str], Jvm]]:
+    """`jvm("1.2.0")` is that release, alive until the tests end or two others have been asked for since."""
+    alive: dict[str, Jvm] = {}
+
+    def of(version: str) -> Jvm:
+        found = alive.pop(version, None) or Jvm(version)
+        alive[version] = found
+        while len(alive) > _AT_ONCE:
+            alive.pop(next(iter(alive))).close()
+        return found
+
+    yield of
+    for each in alive.values():
+        each.close()
+
+
+@pytest.fixture(scope="session", params=HUDI_VERSIONS)
+def real_hudi(request: pytest.FixtureRequest, jvm: Callable[[str], Jvm]) -> Jvm:
+    """Each release in turn: pytest groups the tests by it, so that each starts once."""
+    return jvm(request.param)

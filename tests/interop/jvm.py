@@ -1,0 +1,83 @@
+"""One JVM per Hudi release, alive for many cases."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tools.parts import bundle_jar
+
+_ROOT = Path(__file__).parents[2]
+
+
+class JavaError(Exception):
+    """What Java threw; the worker goes on."""
+
+
+class Jvm:
+    """Real Hudi of one version. Every operation of `worker.OPERATIONS` is a method: `jvm.snapshot(table=…)`.
+
+    Not for two threads at once. `close` ends the worker and with it the JVM, whatever they are doing.
+    """
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+        self._folder = tempfile.TemporaryDirectory(prefix=f"hudi-{version}-")
+        self._log = Path(self._folder.name, "log")
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.interop.worker", str(bundle_jar(version)), version],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=self._folder.name,  # Spark leaves its warehouse in the working folder
+                env={**os.environ, "PYTHONPATH": str(_ROOT), "TZ": "UTC", "SPARK_LOCAL_DIRS": self._folder.name},
+            )
+        self._answer()
+
+    def call(self, operation: str, **arguments: Any) -> Any:
+        assert self._process.stdin is not None
+        print(json.dumps({"do": operation, "with": arguments}), file=self._process.stdin, flush=True)
+        return self._answer()
+
+    def __getattr__(self, operation: str) -> Callable[..., Any]:
+        if operation.startswith("_"):
+            raise AttributeError(operation)
+        return lambda **arguments: self.call(operation, **arguments)
+
+    def close(self) -> None:
+        # The end of its input ends the worker; the JVM ends when the worker's end of their pipe closes.
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
+        try:
+            self._process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _answer(self) -> Any:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise JavaError(f"the worker of Hudi {self.version} ended; its last words: {self._log.read_text()[-3000:]}")
+        got = json.loads(line)
+        if "error" in got:
+            said = self._log.read_text(errors="replace")[-4000:]
+            raise JavaError(f"Hudi {self.version}: {got['error']}\n{got['where']}its log ends with: {said}")
+        return got["answer"]

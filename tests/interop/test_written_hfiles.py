@@ -1,0 +1,141 @@
+"""HFiles: every entry that we wrote, by Hudi's native readers and by HBase's, in a scan and by look-ups."""
+
+import base64
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from tests.interop.jvm import Jvm
+from tools.parts import HUDI_VERSIONS
+
+from hudi_engine.format.bloom import Sizing, build_bloom_filter
+from hudi_engine.format.hfile.block import Codec
+from hudi_engine.format.hfile.write import Recipe, write_hfile
+
+SCHEMA = '{"type":"record","name":"Entry","fields":[{"name":"key","type":"string"},{"name":"number","type":"int"}]}'
+NOON_MS = 1_800_000_000_000
+HBASE_IS_IN = ("0.15.0", "1.0.2")
+READERS = [("native", version) for version in HUDI_VERSIONS] + [("hbase", version) for version in HBASE_IS_IN]
+Entries = list[tuple[str, bytes]]
+
+every_reader = pytest.mark.parametrize(("reader", "version"), READERS)
+every_codec = pytest.mark.parametrize("codec", list(Codec), ids=lambda codec: codec.name)
+
+
+def odd_keys() -> Entries:
+    """Keys of one byte and of 30,000, and letters that Java's own order of strings would sort otherwise."""
+    keys = ["!", "a", "ab", "ä", "z", "zz", "北京", "\uff5e", "\U0001f600", "\U0001f600a", "k" * 30_000, "ß" * 15_000]
+    keys += [f"m{'x' * length}" for length in range(0, 3_000, 7)]
+    values = random.Random(3)
+    entries = [(key, values.randbytes(values.choice((0, 1, 17, 3_000)))) for key in keys]
+    return sorted(entries, key=lambda entry: entry[0].encode())
+
+
+def record_index(count: int) -> Entries:
+    """As the record index has them: keys of 36 bytes, values of some fifty."""
+    numbers = random.Random(7)
+    keys = sorted({f"{numbers.getrandbits(128):032x}"[:36] + f"-{number % 1000:03}" for number in range(count)})
+    return [(key, numbers.randbytes(40 + at % 30)) for at, key in enumerate(keys)]
+
+
+def small_blocks() -> Entries:
+    """Values that put the border of a block at every distance from the end of its first 64 KiB."""
+    return [(f"key-{number:06}", bytes([number % 251]) * (number % 97)) for number in range(20_000)]
+
+
+CASES: dict[str, Callable[[], Entries]] = {
+    "one": lambda: [("only", b"value")],
+    "odd keys": odd_keys,
+    "small blocks": small_blocks,
+    "one block too large": lambda: [("a", b"1"), ("b", bytes(300_000)), ("c", b"2")],
+}
+
+
+def write(entries: Entries, file: Path, recipe: Recipe) -> Path:
+    table = pa.table(
+        {
+            "key": pa.array([key.encode() for key, _ in entries], pa.binary()),
+            "value": pa.array([value for _, value in entries], pa.binary()),
+        }
+    )
+    file.write_bytes(write_hfile(table, recipe))
+    return file
+
+
+def in_base64(entries: Sequence[tuple[str, bytes]]) -> list[list[str]]:
+    return [[base64.b64encode(key.encode()).decode(), base64.b64encode(value).decode()] for key, value in entries]
+
+
+def absent_around(keys: Sequence[str]) -> Iterator[str]:
+    """Each key and, right before and after some, one that is not there."""
+    for number, key in enumerate(keys):
+        if number % 10 == 0 and len(key) > 1 and key[:-1] not in keys[max(0, number - 50) : number]:
+            yield key[:-1]
+        yield key
+        if number % 10 == 5:
+            yield key + "\x01"
+
+
+def require_all_found(real: Jvm, reader: str, file: Path, entries: Entries) -> None:
+    keys = [key for key, _ in entries]
+    expected = {"count": len(entries), "entries": in_base64(entries)}
+
+    assert real.read_hfile(path=str(file), reader=reader) == expected
+    assert real.read_hfile(path=str(file), reader=reader, keys=sorted(absent_around(keys), key=str.encode)) == expected
+
+
+@every_codec
+@pytest.mark.parametrize("case", CASES)
+@every_reader
+def test_a_base_file_has_each_entry_in_a_scan_and_by_look_up(
+    reader: str, version: str, case: str, codec: Codec, jvm: Callable[[str], Jvm], tmp_path: Path
+) -> None:
+    entries = CASES[case]()
+    file = write(entries, tmp_path / "base.hfile", Recipe(SCHEMA, NOON_MS, codec))
+
+    require_all_found(jvm(version), reader, file, entries)
+
+
+@pytest.mark.parametrize("codec", [Codec.GZ], ids=lambda codec: codec.name)
+@every_reader
+def test_two_hundred_thousand_entries_lose_none(
+    reader: str, version: str, codec: Codec, jvm: Callable[[str], Jvm], tmp_path: Path
+) -> None:
+    entries = record_index(200_000)
+    file = write(entries, tmp_path / "base.hfile", Recipe(SCHEMA, NOON_MS, codec))
+
+    require_all_found(jvm(version), reader, file, entries)
+    assert len(entries) == 200_000
+
+
+@every_codec
+@every_reader
+def test_a_file_of_nothing_is_read_as_one(
+    reader: str, version: str, codec: Codec, jvm: Callable[[str], Jvm], tmp_path: Path
+) -> None:
+    file = write([], tmp_path / "base.hfile", Recipe(SCHEMA, NOON_MS, codec))
+
+    assert jvm(version).read_hfile(path=str(file), reader=reader) == {"count": 0, "entries": []}
+
+
+@every_codec
+@every_reader
+def test_the_readers_see_schema_border_keys_and_filter(
+    reader: str, version: str, codec: Codec, jvm: Callable[[str], Jvm], tmp_path: Path
+) -> None:
+    entries = [(f"ключ {number:04}", b"v") for number in range(500)]
+    bloom = build_bloom_filter(pa.array([key for key, _ in entries]), Sizing(500, 1e-6, 1_000))
+    file = write(entries, tmp_path / "base.hfile", Recipe(SCHEMA, NOON_MS, codec, bloom))
+
+    facts = jvm(version).hfile_facts(path=str(file), reader=reader)
+
+    assert facts == {
+        "by": {"native": "HoodieNativeAvroHFileReader", "hbase": "HoodieHBaseAvroHFileReader"}[reader],
+        "schema": json.loads(SCHEMA),
+        "count": 500,
+        "least_and_greatest": ["ключ 0000", "ключ 0499"],
+        "bloom": {"kind": bloom.type_code, "text": bloom.to_text()},
+    }

@@ -1,0 +1,103 @@
+"""The process behind `jvm.Jvm`: answers one JSON line per request, holding one SparkSession.
+
+    python -m tests.interop.worker JAR VERSION
+
+Requests come on standard input. Answers go to what was standard output when we started; by the time Spark
+starts, that name leads to standard error, so nothing Java prints can come between two answers.
+"""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+from pyspark.sql import SparkSession
+from tests.golden import lab, recipes
+from tests.interop import java_formats, java_pieces, java_table, session
+
+
+def run(spark: SparkSession, version: str, recipe: str, folder: str, stage: int = 0) -> list[str]:
+    """Plays one writer's stage of a golden recipe; the answer is the instants worth travelling to."""
+    return _play(spark, version, recipes.RECIPES[recipe], folder, stage)
+
+
+def run_scenario(
+    spark: SparkSession, version: str, scenario: str, folder: str, table_version: int, table_type: str
+) -> list[str]:
+    """The same for a table that no golden zip has."""
+    recipe = recipes.on_the_spot(scenario, version, table_version, table_type)
+    return _play(spark, version, recipe, folder, 0)
+
+
+def _play(spark: SparkSession, version: str, recipe: lab.Recipe, folder: str, stage: int) -> list[str]:
+    here = lab.Lab(spark, Path(folder), version, recipe)
+    here.require_writer(recipe.writers[stage])
+    recipe.stages[stage](here)
+    if stage == len(recipe.stages) - 1:
+        here.require_table()
+    return here.as_of
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        run,
+        run_scenario,
+        java_table.snapshot,
+        java_table.file_view,
+        java_table.timeline,
+        java_table.read_instant,
+        java_formats.read_properties,
+        java_formats.read_hfile,
+        java_formats.read_log,
+        java_formats.bloom,
+        java_pieces.load_properties,
+        java_pieces.read_record,
+        java_pieces.hfile_facts,
+        java_pieces.parquet_footer,
+        java_pieces.might_contain,
+        java_pieces.make_bloom,
+        java_pieces.base_file_name,
+        java_pieces.log_file_name,
+        java_pieces.log_file_parts,
+    )
+}
+
+
+def answer(spark: SparkSession, version: str, line: str) -> dict[str, Any]:
+    request = json.loads(line)
+    try:
+        return {"answer": OPERATIONS[request["do"]](spark, version, **request["with"])}
+    except Exception as failed:  # noqa: BLE001  the border of the process: the caller raises it again
+        where = "".join(traceback.format_tb(failed.__traceback__)[-6:])
+        return {"error": "\n".join([f"{type(failed).__name__}: {failed}"[:600], *_causes(failed)]), "where": where}
+
+
+def _causes(failed: Exception) -> list[str]:
+    thrown = getattr(failed, "java_exception", None) or getattr(failed, "_origin", None)
+    causes: list[str] = []
+    while thrown is not None and len(causes) < 10:
+        causes.append(f"caused by {thrown.toString()[:1500]}")
+        thrown = thrown.getCause()
+    return causes
+
+
+def main(jar: str, version: str) -> None:
+    with os.fdopen(os.dup(1), "w") as answers:
+        os.dup2(2, 1)
+        spark = session.start(Path(jar))
+        _say(answers, {"answer": "ready"})
+        for line in sys.stdin:
+            _say(answers, answer(spark, version, line))
+        spark.stop()
+
+
+def _say(answers: TextIO, what: dict[str, Any]) -> None:
+    print(json.dumps(what), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
