@@ -1,6 +1,6 @@
 """Spark with Hudi as a benchmark's peer: a process that makes tables and reads them, one JSON line a job.
 
-    python -m benchmarks.peer JAR JOB...      where a JOB is one JSON object
+python -m benchmarks.peer JAR JOB...      where a JOB is one JSON object
 """
 
 import json
@@ -10,9 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-
 from benchmarks.memory import peak_bytes_of
+from pyspark.sql import DataFrame, SparkSession
 from tests.interop import session
 
 _FILES = 64
@@ -51,19 +50,23 @@ def read(spark: SparkSession, folder: str, repeat: int) -> dict[str, Any]:
 def _rows(spark: SparkSession, start: int, end: int) -> DataFrame:
     text = [f"concat('text {n} ', hex(hash(n, {n}))) as text_{n}" for n in range(6)]
     numbers = [f"hash(n, {n + 10}) / 7.0D as number_{n}" for n in range(4)]
-    return spark.range(start, end, 1, _FILES).selectExpr("id as n").selectExpr(
-        "concat(substr(sha1(cast(n as string)), 1, 8), '-', substr(sha1(cast(n as string)), 9, 4), '-4000-8000-', "
-        "substr(sha1(cast(n as string)), 13, 12)) as id",
-        f"concat('p', n % {_PARTITIONS}) as part",
-        "n as count",
-        "cast(n % 1000 as int) as small",
-        "cast(n / 100 as decimal(18,2)) as price",
-        "timestamp_micros(1700000000000000 + n * 1000) as placed",
-        "date_add(date'2024-01-01', cast(n % 365 as int)) as day",
-        "n % 3 = 0 as flag",
-        *text,
-        *numbers,
-        "cast(1 as bigint) as seen",
+    return (
+        spark.range(start, end, 1, _FILES)
+        .selectExpr("id as n")
+        .selectExpr(
+            "concat(substr(sha1(cast(n as string)), 1, 8), '-', substr(sha1(cast(n as string)), 9, 4), '-4000-8000-', "
+            "substr(sha1(cast(n as string)), 13, 12)) as id",
+            f"concat('p', n % {_PARTITIONS}) as part",
+            "n as count",
+            "cast(n % 1000 as int) as small",
+            "cast(n / 100 as decimal(18,2)) as price",
+            "timestamp_micros(1700000000000000 + n * 1000) as placed",
+            "date_add(date'2024-01-01', cast(n % 365 as int)) as day",
+            "n % 3 = 0 as flag",
+            *text,
+            *numbers,
+            "cast(1 as bigint) as seen",
+        )
     )
 
 

@@ -80,7 +80,11 @@ class RowReader:
             raise Unsupported(
                 f"rows are ordered by {', '.join(nested)}, inside of a column. Read this table with Spark."
             )
-        return replace(rule, ordering=tuple(name for name in rule.ordering if name in self.whole.names))
+        ordering = tuple(name for name in rule.ordering if name in self.whole.names)
+        for field in map(self.whole.field, ordering):
+            if pa.types.is_nested(field.type):
+                raise Unsupported(f"rows are ordered by {field.name}, of the type {field.type}, which has no order")
+        return replace(rule, ordering=ordering)
 
     def _base(self, base: BaseFile, schema: pa.Schema) -> pa.Table:
         path = base.stat.path

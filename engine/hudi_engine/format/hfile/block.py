@@ -22,7 +22,7 @@ NO_CHECKSUM = 0
 BYTES_PER_CHECKSUM = 16384
 
 # Hudi's blocks hold 1 MiB or one cell; this only keeps a hostile file from filling the memory.
-MAX_BLOCK_BYTES = 128 << 20
+MAX_BLOCK_BYTES = 64 << 20
 # Deflate cannot do better: a header that claims more is lying, and is found out before memory is spent on it.
 MAX_DEFLATE_RATIO = 1032
 

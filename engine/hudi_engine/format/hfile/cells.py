@@ -7,6 +7,7 @@ one NumPy operation over every block.
 """
 
 import struct
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -69,7 +70,7 @@ def _cells_of_equal_rows(blocks: Payloads) -> tuple[Any, Any] | None:
     """The cells if all rows are as long as the first and nothing else looks like the end of a key."""
     row_bytes = int.from_bytes(blocks.data[LENGTHS.size : HEAD_BYTES].tobytes(), "big")
     starts = _starts_of_cells(blocks, HEAD_BYTES + row_bytes)
-    if (starts[np.searchsorted(starts[:-1], blocks.borders)] != blocks.borders).any():
+    if row_bytes > MAX_ROW_BYTES or (starts[np.searchsorted(starts[:-1], blocks.borders)] != blocks.borders).any():
         return None
     lengths = np.diff(starts)
     lengths -= CELL_EXTRA_BYTES + row_bytes
@@ -143,12 +144,14 @@ def _walk(blocks: Payloads) -> Any:
 
 
 def _walk_one(data: Any, at: int, end: int) -> Any:
-    starts = []
+    starts = array("q")
     while at < end:
         starts.append(at)
         key_bytes, value_bytes = LENGTHS.unpack_from(data, at)
+        if key_bytes < KEY_EXTRA_BYTES:
+            break  # It will be refused; a payload of zeros would otherwise be a very long walk.
         at += key_bytes + value_bytes + FRAME_BYTES
-    return np.array(starts, np.int64)
+    return np.frombuffer(starts, np.int64)
 
 
 def _require_cells_fill_blocks(blocks: Payloads, starts: Any, ends: Any, row_bytes: Any) -> None:

@@ -122,16 +122,16 @@ def _named_place(payload: Bytes, at: int, integer: Integer) -> tuple[bytes, int,
 
 
 def _meta_entries(payload: Bytes, count: int, end: int) -> Iterator[tuple[str, tuple[int, int]]]:
-    at = 0
+    at = begin = 0
     for _ in range(count):
         name, offset, size, after = _named_place(payload, at, vint)
-        if not 0 <= offset <= offset + size <= end:
+        if not begin <= offset <= offset + size <= end:
             raise CorruptFile(f"a meta block of {size} bytes at {offset}", at)
         try:
             yield name.decode(), (offset, size)
         except UnicodeDecodeError as broken:
             raise CorruptFile(f"{name!r} names a meta block", at) from broken
-        at = after
+        at, begin = after, offset + size
 
 
 def _leaf_entries(payload: Bytes, most: int) -> list[Entry]:
