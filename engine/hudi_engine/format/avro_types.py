@@ -4,12 +4,12 @@ Whatever `parse` lets through, every type of it needs at least one byte per valu
 a decoder never makes more values than there are bytes and never goes deeper than `DEEPEST`, whatever the data says.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from hudi_engine.errors import CorruptFile, Unsupported
+from hudi_engine.format import json_text
 
 PRIMITIVES: Final = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 DEEPEST: Final = 48
@@ -106,9 +106,9 @@ def branch_name(branch: AvroType) -> str:
 def parse(text: str | bytes, offset: int) -> AvroType:
     """The type that a schema in JSON describes; `offset` is where in its file the text stands."""
     try:
-        tree = json.loads(text)
-    except (ValueError, RecursionError) as wrong:
-        raise CorruptFile("the Avro schema is no JSON text", offset) from wrong
+        tree = json_text.parse(text, "the Avro schema")
+    except CorruptFile as wrong:
+        raise CorruptFile(wrong.what, offset + wrong.offset) from wrong
     return _Parser(offset).type_of(tree, "", 0)
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final, cast
 
 from hudi_engine.errors import CorruptFile, Unsupported
-from hudi_engine.format import avro_file, avro_types
+from hudi_engine.format import avro_file, avro_types, json_text
 from hudi_engine.format.avro_types import Array, AvroType, MapOf, Record, Union
 from hudi_engine.format.service_schemas import NAMESPACE, RECORDS
 
@@ -85,11 +85,7 @@ def record_type(name: RecordName, table_version: int) -> Record:
 
 def decode_commit_json(name: RecordName, data: bytes) -> dict[str, object]:
     """Commit metadata of timeline layout 1, in the shape that `decode` gives for layout 2."""
-    try:
-        tree = json.loads(data)
-    except (ValueError, RecursionError) as wrong:
-        raise CorruptFile("commit metadata that is no JSON text", getattr(wrong, "pos", 0)) from wrong
-    return cast(dict[str, object], _json_reader(name)(tree))
+    return cast(dict[str, object], _json_reader(name)(json_text.parse(data, "commit metadata")))
 
 
 def encode_commit_json(name: RecordName, value: Mapping[str, object]) -> bytes:

@@ -78,7 +78,10 @@ class LogReader:
 
     def _rows(self, block: LogBlock, path: str) -> Changes:
         stored = _stored_rows(block)
-        is_delete = _deleted_rows(stored, self.marker)
+        try:
+            is_delete = _deleted_rows(stored, self.marker)
+        except pa.ArrowException as broken:
+            raise Unsupported(f"{path}: a column that marks deletions is of a type that cannot ({broken})") from broken
         rows = conform(stored, self.schema, path)
         keys = _flat(rows.column(RECORD_KEY))
         if keys.null_count:
@@ -102,7 +105,7 @@ class LogReader:
             rows=self.schema.empty_table(),
             row=np.full(len(deletes), -1, dtype=np.int64),
             ordering=tuple(
-                pa.array([None if value is None else value[i] for value in values], self._type(name))
+                _typed([None if value is None else value[i] for value in values], self._type(name))
                 for i, name in enumerate(self.ordering)
             ),
             is_commit_time_delete=np.array([value is None for value in values], dtype=bool),
@@ -176,11 +179,19 @@ def _in_type(found: OrderingValue, wanted: pa.DataType) -> object:
     """A delete's ordering value as one of the column; None if Java would find it of another class."""
     if found.kind not in _CLASSES or not _CLASSES[found.kind](wanted):
         return None
-    if pa.types.is_timestamp(wanted):
-        return pa.scalar(found.value, pa.int64()).cast(pa.timestamp("us")).cast(wanted, safe=False).as_py()
-    if pa.types.is_date32(wanted):
-        return pa.scalar(found.value, pa.int32()).cast(wanted).as_py()
     return found.value
+
+
+def _typed(values: list[object], wanted: pa.DataType) -> pa.Array:
+    """Ordering values of deletions, microseconds and days still numbers, as an array of the column's type."""
+    try:
+        if pa.types.is_timestamp(wanted):
+            return pa.array(values, pa.int64()).cast(pa.timestamp("us")).cast(wanted, safe=False)
+        if pa.types.is_date32(wanted):
+            return pa.array(values, pa.int32()).cast(wanted)
+        return pa.array(values, wanted)
+    except (pa.ArrowException, OverflowError) as broken:
+        raise CorruptFile(f"a deletion with an ordering value that is no {wanted} ({broken})", 0) from broken
 
 
 def _flat(values: pa.ChunkedArray | pa.Array) -> pa.Array:

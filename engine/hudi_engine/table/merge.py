@@ -169,12 +169,21 @@ def _ranks(
         rank = pc.rank(_comparable(both), sort_keys=[("", "ascending", "at_start")], tiebreaker="dense")
         values = rank.to_numpy(zero_copy_only=False).astype(np.int64)
         combined = combined * (int(values.max(initial=0)) + 1) + values
+        combined = np.unique(combined, return_inverse=True)[1]  # dense again, lest many fields overflow
     return combined[: sizes[0]], combined[sizes[0] :]
 
 
 def _comparable(values: pa.ChunkedArray) -> pa.Array:
-    """Java compares strings by UTF-16 units, which differs from bytes beyond the basic plane only."""
+    """Java compares strings by UTF-16 units, which differs from bytes beyond the basic plane only.
+
+    Its -0.0 is less than 0.0, and NaN is greater than all.
+    """
     flat = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if pa.types.is_floating(flat.type):
+        numbers = flat.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
+        bits = np.where(np.isnan(numbers), np.inf, numbers).view(np.int64) + np.isnan(numbers)
+        ordered = np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
+        return pa.array(ordered, mask=flat.is_null().to_numpy(zero_copy_only=False))
     if not (pa.types.is_string(flat.type) or pa.types.is_large_string(flat.type)):
         return flat
     if not pc.any(pc.match_substring_regex(flat, r"[\x{10000}-\x{10FFFF}]")).as_py():

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 
 from hudi_engine.clock import Clock
-from hudi_engine.errors import Contradiction, CorruptFile, NotATable, NotFound
+from hudi_engine.errors import Contradiction, CorruptFile, NotATable, NotFound, UnsafePath
 from hudi_engine.format import avro_schema
 from hudi_engine.format.instant_names import Action, Instant, State, instant_file
 from hudi_engine.format.names import PARTITION_METAFILE, parse_log_file
@@ -36,6 +36,7 @@ from hudi_engine.table.zone import ZONE_KEY, at_time, parse_as_of, require_zone,
 
 _COMMITS = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
 _KEEP_THE_SCHEMA = frozenset({"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"})
+_DEEPEST = 16  # folders below folders; more are a link that leads back
 _LISTERS = 16  # folders listed at once: an object store answers one listing in some 50 ms
 
 
@@ -90,6 +91,11 @@ class Table:
         level = [""]
         with ThreadPoolExecutor(_LISTERS) as lister:
             while level:
+                if level[0].count("/") >= _DEEPEST:
+                    raise UnsafePath(
+                        f"{self.storage.location}/{level[0]}: no partition within {_DEEPEST} folders. "
+                        "Remove the link that leads back, or whatever lies there."
+                    )
                 listings = zip(level, lister.map(self.storage.list, level), strict=True)
                 level = []
                 for folder, listing in listings:

@@ -49,6 +49,15 @@ def _started(version: int, rows: Iterable[Sequence[object]] = (("a", 5, "base"),
     return made
 
 
+def _on_disk(made: MadeTable, table: Path) -> Path:
+    for folder in ("", ".hoodie", ".hoodie/timeline"):
+        (table / folder).mkdir(parents=True, exist_ok=True)
+        for file in made.storage.list(folder):
+            if not file.is_folder:
+                (table / file.path).write_bytes(made.storage.read(file.path))
+    return table
+
+
 def _log_name(made: MadeTable, instant: str) -> str:
     """What the logs written by `instant` on the first base file are named after."""
     return at(1) if made.version == 6 else instant
@@ -252,15 +261,19 @@ def test_a_folder_that_is_no_table_is_said_to_be_none() -> None:
         open_table(storage, HandClock(), {})
 
 
+def test_a_link_that_leads_back_is_refused_and_not_followed_for_ever(tmp_path: Path) -> None:
+    table = _on_disk(_started(8), tmp_path / "t")
+    (table / ".hoodie_partition_metadata").unlink()
+    (table / "round").symlink_to(table)
+
+    with pytest.raises(UnsafePath, match="no partition within 16 folders"):
+        open_table(LocalStorage(str(table)), SystemClock(), {}).snapshot()
+
+
 @pytest.mark.parametrize("outside", ["elsewhere", "the_table_and_more"])
 def test_a_partition_that_is_a_link_to_outside_is_refused_and_not_left_out(tmp_path: Path, outside: str) -> None:
-    made = _started(8)
-    table, target = tmp_path / "the_table", tmp_path / outside
-    for folder in ("", ".hoodie", ".hoodie/timeline"):
-        (table / folder).mkdir(parents=True, exist_ok=True)
-        for file in made.storage.list(folder):
-            if not file.is_folder and folder:
-                (table / file.path).write_bytes(made.storage.read(file.path))
+    table, target = _on_disk(_started(8), tmp_path / "the_table"), tmp_path / outside
+    (table / ".hoodie_partition_metadata").unlink()
     target.mkdir()
     (target / ".hoodie_partition_metadata").write_bytes(b"partitionDepth=1\n")
     (table / "p").symlink_to(target)
@@ -274,13 +287,7 @@ def test_a_partition_that_is_a_link_to_outside_is_refused_and_not_left_out(tmp_p
 
 
 def test_a_data_file_that_is_a_link_to_outside_is_refused(tmp_path: Path) -> None:
-    made = _started(8)
-    table, secret = tmp_path / "t", tmp_path / "secret.parquet"
-    (table / ".hoodie/timeline").mkdir(parents=True)
-    for folder in (".hoodie", ".hoodie/timeline", ""):
-        for file in made.storage.list(folder):
-            if not file.is_folder:
-                (table / file.path).write_bytes(made.storage.read(file.path))
+    table, secret = _on_disk(_started(8), tmp_path / "t"), tmp_path / "secret.parquet"
     (base,) = table.glob("*.parquet")
     base.rename(secret)
     base.symlink_to(secret)

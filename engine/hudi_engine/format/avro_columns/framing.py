@@ -11,7 +11,7 @@ _LENGTH = struct.Struct(">i")
 
 
 def framed_records(content: bytes | memoryview, start: int, count: int) -> tuple[Longs, Longs]:
-    """Where each of `count` records starts and ends, the first length being at `start`."""
+    """Where each of `count` records starts and ends, the first length being at `start`; together they fill the bytes."""
     if not 0 <= count <= (len(content) - start) // _LENGTH.size:
         raise CorruptFile(f"a count of {count} records with {len(content) - start} bytes left", start)
     ends: list[int] = []
@@ -26,8 +26,9 @@ def framed_records(content: bytes | memoryview, start: int, count: int) -> tuple
             ends.append(position)
     except struct.error:
         raise CorruptFile("the records end early", position) from None
-    if position > len(content):
-        raise CorruptFile("the last record ends after the bytes do", position)
+    # Not fewer either: a count that is too small would lose records without a word.
+    if position != len(content):
+        raise CorruptFile(f"the last record ends at {position} of {len(content)} bytes", position)
     made = np.array(ends, dtype=np.int64)
     starts = np.empty_like(made)
     starts[:1] = start + 4
