@@ -26,7 +26,7 @@ def main() -> None:
         _show("read", table, "--columns", columns, "--limit", "8")
         _show("read", table, "--columns", columns, "--limit", "3", "--as-of", instants[0])
         _show("read", table, "--limit", "1", "--json")
-    _say("That was a table of real Hudi, read without a JVM. Try it on one of yours: .venv/bin/hudi-engine inspect TABLE")
+    _say("A table of real Hudi, read without a JVM. On one of yours: .venv/bin/hudi-engine inspect TABLE")
 
 
 def _show(*command: str) -> None:

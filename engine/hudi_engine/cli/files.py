@@ -25,12 +25,10 @@ def files(
     if json:
         screen.print_json({"instant": snapshot.instant, "slices": [as_document(found) for found in snapshot.slices]})
         return
-    screen.out().print(
-        screen.grid(
-            f"{table.config.name} at {snapshot.instant or 'no commit yet'}: {len(snapshot.slices)} file slices",
-            ["partition", "file id", "base instant", "base file", "size>", "log files"],
-            [_row(found) for found in snapshot.slices],
-        )
+    screen.show_grid(
+        f"{table.config.name} at {snapshot.instant or 'no commit yet'}: {len(snapshot.slices)} file slices",
+        ["partition", "file id", "base instant", "base file", "size>", "log files"],
+        map(_row, snapshot.slices),
     )
 
 
@@ -48,5 +46,5 @@ def as_document(found: FileSlice) -> Mapping[str, object]:
 
 def _row(found: FileSlice) -> list[object]:
     base = "" if found.base_file is None else found.base_file.stat.name
-    logs = "\n".join(log.stat.name for log in found.log_files)
+    logs = [log.stat.name for log in found.log_files]
     return [found.partition, found.file_id, found.base_instant, base, screen.size(found.size_bytes), logs]

@@ -94,28 +94,29 @@ def _show(document: dict[str, Any]) -> None:
     facts = [(key, value) for key, value in document.items() if isinstance(value, str | int) and value != ""]
     facts += [(key, ", ".join(document[key])) for key in ("record_key", "partition_by", "ordering") if document[key]]
     facts += [("instants", ", ".join(f"{count} {action}" for action, count in document["instants"].items()))]
-    out.print(screen.grid(document["name"], ["", ""], facts))
+    screen.show_grid(document["name"], ["", ""], facts)
     partitions = document["partitions"]
     out.print()
     size = screen.size(sum(partition["bytes"] for partition in partitions))
-    out.print(
-        screen.grid(
-            f"{len(partitions)} partitions, {size}",
-            ["partition", "file groups>", "log files>", "size>"],
-            [[p["name"] or "(none)", p["file_groups"], p["log_files"], screen.size(p["bytes"])] for p in partitions][
-                :_SHOWN_PARTITIONS
-            ],
-        )
+    screen.show_grid(
+        f"{len(partitions)} partitions, {size}",
+        ["partition", "file groups>", "log files>", "size>"],
+        map(_partition_row, partitions[:_SHOWN_PARTITIONS]),
     )
     if len(partitions) > _SHOWN_PARTITIONS:
         out.print(f"… and {len(partitions) - _SHOWN_PARTITIONS} more, see --json")
     if document["indexes"]:
         out.print()
         rows = [[i["name"], i["state"], i["shards"], screen.size(i["bytes"])] for i in document["indexes"]]
-        out.print(screen.grid("indexes", ["index", "state", "shards>", "size>"], rows))
+        screen.show_grid("indexes", ["index", "state", "shards>", "size>"], rows)
     out.print()
     _show_pending(document["pending"])
     _show_lock(document["lock"])
+
+
+def _partition_row(partition: dict[str, Any]) -> list[object]:
+    name = partition["name"] or "(none)"
+    return [name, partition["file_groups"], partition["log_files"], screen.size(partition["bytes"])]
 
 
 def _show_pending(pending: list[dict[str, Any]]) -> None:
@@ -127,7 +128,7 @@ def _show_pending(pending: list[dict[str, Any]]) -> None:
         for p in pending
     ]
     columns = ["instant", "action", "state", "age>", "last heartbeat>"]
-    screen.out().print(screen.grid(f"{len(pending)} pending", columns, rows))
+    screen.show_grid(f"{len(pending)} pending", columns, rows)
 
 
 def _show_lock(lock: dict[str, Any]) -> None:

@@ -73,6 +73,6 @@ def limited(reader: RowReader, limit: int | None) -> Iterator[pa.Table]:
 def _show(name: str, reader: RowReader, limit: int) -> None:
     rows = [row for table in limited(reader, limit + 1) for row in table.to_pylist()]
     shown = (row.values() for row in islice(rows, limit))
-    screen.out().print(screen.grid(f"{name} at {reader.snapshot.instant}", reader.schema.names, map(list, shown)))
+    screen.show_grid(f"{name} at {reader.snapshot.instant}", reader.schema.names, map(list, shown))
     if len(rows) > limit:
         screen.out().print(f"… and more: the first {limit} rows are shown, see --limit and --out")

@@ -31,13 +31,20 @@ def print_json(document: object) -> None:
     sys.stdout.write(json.dumps(document, default=plain, ensure_ascii=False, allow_nan=True) + "\n")
 
 
-def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Grid:
-    table = Grid(title=Text(safe(title)), title_justify="left", box=None, pad_edge=False, header_style="bold")
+def show_grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A titled table; a column whose name ends in `>` is one of numbers. A list in a cell is shown line by line."""
+    grid = Grid(box=None, pad_edge=False, header_style="bold", show_header=any(columns))
     for column in columns:
-        table.add_column(column.removesuffix(">"), justify="right" if column.endswith(">") else "left", overflow="fold")
+        grid.add_column(column.removesuffix(">"), justify="right" if column.endswith(">") else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(safe("" if cell is None else str(cell))) for cell in row))
-    return table
+        grid.add_row(*map(_cell, row))
+    out().print(Text(safe(title), style="bold"))
+    out().print(grid)
+
+
+def _cell(value: object) -> Text:
+    lines = value if isinstance(value, list) else [value]
+    return Text("\n".join(safe("" if line is None else str(line)) for line in lines))
 
 
 def safe(text: str) -> str:

@@ -39,8 +39,8 @@ def timeline(
         return
     columns = ["requested", "completed", "action", "state", "operation", "files>", "rows>", "deletes>"]
     if archived:
-        screen.out().print(screen.grid(f"{table.config.name}: archived", columns[:4], map(_cells, history)))
-    screen.out().print(screen.grid(f"{table.config.name}: active timeline", columns, map(_cells, rows)))
+        screen.show_grid(f"{table.config.name}: archived", columns[:4], map(_cells, history))
+    screen.show_grid(f"{table.config.name}: active timeline", columns, map(_cells, rows))
 
 
 def _commit(table: Table, instant: Instant) -> CommitMetadata | None:
