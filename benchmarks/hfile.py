@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from benchmarks.memory import peak_bytes_of
 from isal import igzip_lib
 
+from benchmarks.memory import peak_bytes_of
 from hudi_engine.format.hfile.block import HEADER
 from hudi_engine.format.hfile.index import parse_load_on_open
 from hudi_engine.format.hfile.read import read_hfile

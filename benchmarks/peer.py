@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.memory import peak_bytes_of
 from pyspark.sql import DataFrame, SparkSession
+
+from benchmarks.memory import peak_bytes_of
 from tests.interop import session
 
 _FILES = 64

@@ -17,14 +17,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset
-from benchmarks import hfile
 from rich.console import Console
 from rich.table import Table as Grid
-from tools.parts import bundle_jar, cache_folder
 
+from benchmarks import hfile
 from hudi_engine.clock import SystemClock
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.table import open_table
+from tools.parts import bundle_jar, cache_folder
 
 OUT = Path(__file__).parent / "out" / "read.json"
 ROUNDS = 3

@@ -16,9 +16,7 @@ def main() -> None:
         table = str(Path(folder, "orders"))
         _say("Hudi 1.2.0 on Spark writes a merge-on-read table: inserts, updates, late events, deletes, a new column …")
         with Jvm("1.2.0") as hudi:
-            instants = hudi.run_scenario(
-                scenario=_SCENARIO, folder=table, table_version=9, table_type="MERGE_ON_READ"
-            )
+            instants = hudi.run_scenario(scenario=_SCENARIO, folder=table, table_version=9, table_type="MERGE_ON_READ")
         _show("inspect", table)
         _show("timeline", table)
         _show("files", table, "region=plain")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.cli.conftest import Ran, run_engine
 
 COMMANDS = ("inspect", "timeline", "files", "read")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
+
 from tests.cli.conftest import GOLDEN, run_engine
 from tests.interop.compare import require_equal
 

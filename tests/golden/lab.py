@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyspark.sql import SparkSession
+
 from tests.interop import java, java_table
 
 Row = Mapping[str, Any]

@@ -3,10 +3,22 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+
 from tests.interop.jvm import Jvm
 from tools.parts import HUDI_VERSIONS
 
 _AT_ONCE = 2
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Brings the tests of a release together, whatever else they are given: a start costs more than most tests."""
+    items.sort(key=_release)
+
+
+def _release(item: pytest.Item) -> str:
+    given = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+    return next((each for each in given if each in HUDI_VERSIONS), "")
 
 
 @pytest.fixture(scope="session")

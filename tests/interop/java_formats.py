@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
+
 from tests.interop import java
 
 _READERS = Path(__file__).with_name("readers")
@@ -94,8 +95,7 @@ def compiled(spark: SparkSession, name: str) -> Any:
     path = machine.java.lang.System.getProperty("java.class.path")
     options = ["-nowarn", "-cp", path, "-d", folder, str(_READERS / f"{name}.java")]
     # The compiler of this JVM, which is warm already: javac by itself takes seconds to start.
-    compiler = machine.javax.tools.ToolProvider.getSystemJavaCompiler()
-    failed = compiler.run(None, None, None, _array(spark, machine.java.lang.String, options))
+    failed = machine.com.sun.tools.javac.Main.compile(_array(spark, machine.java.lang.String, options))
     assert not failed, f"{name}.java does not compile against this release"
     where = _array(spark, machine.java.net.URL, [machine.java.io.File(folder).toURI().toURL()])
     loader = machine.java.net.URLClassLoader(where, machine.java.lang.ClassLoader.getSystemClassLoader())

@@ -3,10 +3,10 @@
 import json
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
+
 from tests.interop import java
 from tests.interop.java_formats import compiled, lines
 

@@ -1,15 +1,32 @@
 """Which release reads tables of which version: the pairs to prove what we write on."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import pytest
+
 from tools.parts import HUDI_VERSIONS
 
 TABLE_VERSIONS = {"0.15.0": (6,), "1.0.2": (6, 8), "1.1.1": (6, 8, 9), "1.2.0": (6, 8, 9)}
+HBASE_IS_IN = ("0.15.0", "1.0.2")
 assert tuple(TABLE_VERSIONS) == HUDI_VERSIONS
 
 
-def every_release_and_table_version(least: int = 6) -> Any:
-    """Gives a test `real_hudi` and `table_version`, from the least on."""
-    pairs = [(hudi, version) for hudi, versions in TABLE_VERSIONS.items() for version in versions if version >= least]
-    return pytest.mark.parametrize(("real_hudi", "table_version"), pairs, indirect=["real_hudi"])
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def every_release_and_table_version(test: Test) -> Test:
+    """Gives a test `real_hudi` and `table_version`."""
+    pairs = [(hudi, version) for hudi, versions in TABLE_VERSIONS.items() for version in versions]
+    return _with_each("table_version", pairs, test)
+
+
+def every_reader_of_hfiles(test: Test) -> Test:
+    """Gives a test `real_hudi` and `reader`: Hudi's own in each release, HBase's where that is in the bundle."""
+    pairs = [(hudi, "native") for hudi in HUDI_VERSIONS] + [(hudi, "hbase") for hudi in HBASE_IS_IN]
+    return _with_each("reader", pairs, test)
+
+
+def _with_each(name: str, pairs: Sequence[tuple[str, object]], test: Test) -> Test:
+    marked: Test = pytest.mark.parametrize(("real_hudi", name), pairs, indirect=["real_hudi"])(test)
+    return marked

@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.golden.recipes import SCENARIOS
-from tests.interop.compare import require_equal
-from tests.interop.jvm import Jvm
 
 from hudi_engine.clock import SystemClock
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.table import Table, open_table
+from tests.golden.recipes import SCENARIOS
+from tests.interop.compare import require_equal
+from tests.interop.jvm import Jvm
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 TABLE_VERSIONS = {"0.15.0": (6,), "1.0.2": (6, 8), "1.1.1": (6, 8, 9), "1.2.0": (6, 8, 9)}

@@ -8,20 +8,17 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.interop.jvm import Jvm
-from tools.parts import HUDI_VERSIONS
 
 from hudi_engine.format.bloom import Sizing, build_bloom_filter
 from hudi_engine.format.hfile.block import Codec
 from hudi_engine.format.hfile.write import Recipe, write_hfile
+from tests.interop.jvm import Jvm
+from tests.interop.readable import every_reader_of_hfiles
 
 SCHEMA = '{"type":"record","name":"Entry","fields":[{"name":"key","type":"string"},{"name":"number","type":"int"}]}'
 NOON_MS = 1_800_000_000_000
-HBASE_IS_IN = ("0.15.0", "1.0.2")
-READERS = [("native", version) for version in HUDI_VERSIONS] + [("hbase", version) for version in HBASE_IS_IN]
 Entries = list[tuple[str, bytes]]
 
-every_reader = pytest.mark.parametrize(("reader", "version"), READERS)
 every_codec = pytest.mark.parametrize("codec", list(Codec), ids=lambda codec: codec.name)
 
 
@@ -89,48 +86,44 @@ def require_all_found(real: Jvm, reader: str, file: Path, entries: Entries) -> N
 
 @every_codec
 @pytest.mark.parametrize("case", CASES)
-@every_reader
+@every_reader_of_hfiles
 def test_a_base_file_has_each_entry_in_a_scan_and_by_look_up(
-    reader: str, version: str, case: str, codec: Codec, jvm: Callable[[str], Jvm], tmp_path: Path
+    real_hudi: Jvm, reader: str, case: str, codec: Codec, tmp_path: Path
 ) -> None:
     entries = CASES[case]()
     file = write(entries, tmp_path / "base.hfile", Recipe(SCHEMA, NOON_MS, codec))
 
-    require_all_found(jvm(version), reader, file, entries)
+    require_all_found(real_hudi, reader, file, entries)
 
 
 @pytest.mark.parametrize("codec", [Codec.GZ], ids=lambda codec: codec.name)
-@every_reader
-def test_two_hundred_thousand_entries_lose_none(
-    reader: str, version: str, codec: Codec, jvm: Callable[[str], Jvm], tmp_path: Path
-) -> None:
+@every_reader_of_hfiles
+def test_two_hundred_thousand_entries_lose_none(real_hudi: Jvm, reader: str, codec: Codec, tmp_path: Path) -> None:
     entries = record_index(200_000)
     file = write(entries, tmp_path / "base.hfile", Recipe(SCHEMA, NOON_MS, codec))
 
-    require_all_found(jvm(version), reader, file, entries)
+    require_all_found(real_hudi, reader, file, entries)
     assert len(entries) == 200_000
 
 
 @every_codec
-@every_reader
-def test_a_file_of_nothing_is_read_as_one(
-    reader: str, version: str, codec: Codec, jvm: Callable[[str], Jvm], tmp_path: Path
-) -> None:
+@every_reader_of_hfiles
+def test_a_file_of_nothing_is_read_as_one(real_hudi: Jvm, reader: str, codec: Codec, tmp_path: Path) -> None:
     file = write([], tmp_path / "base.hfile", Recipe(SCHEMA, NOON_MS, codec))
 
-    assert jvm(version).read_hfile(path=str(file), reader=reader) == {"count": 0, "entries": []}
+    assert real_hudi.read_hfile(path=str(file), reader=reader) == {"count": 0, "entries": []}
 
 
 @every_codec
-@every_reader
+@every_reader_of_hfiles
 def test_the_readers_see_schema_border_keys_and_filter(
-    reader: str, version: str, codec: Codec, jvm: Callable[[str], Jvm], tmp_path: Path
+    real_hudi: Jvm, reader: str, codec: Codec, tmp_path: Path
 ) -> None:
     entries = [(f"ключ {number:04}", b"v") for number in range(500)]
     bloom = build_bloom_filter(pa.array([key for key, _ in entries]), Sizing(500, 1e-6, 1_000))
     file = write(entries, tmp_path / "base.hfile", Recipe(SCHEMA, NOON_MS, codec, bloom))
 
-    facts = jvm(version).hfile_facts(path=str(file), reader=reader)
+    facts = real_hudi.hfile_facts(path=str(file), reader=reader)
 
     assert facts == {
         "by": {"native": "HoodieNativeAvroHFileReader", "hbase": "HoodieHBaseAvroHFileReader"}[reader],

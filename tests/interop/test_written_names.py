@@ -1,9 +1,9 @@
 """Names of data files: ours and Java's are the same, both ways."""
 
 import pytest
-from tests.interop.jvm import Jvm
 
 from hudi_engine.format.names import BaseFileName, LogFileName, parse_base_file, parse_log_file
+from tests.interop.jvm import Jvm
 
 FILE_ID = "5fef950f-d85c-4083-8a08-7df520c80eb9-0"
 INSTANT = "20261118122523995"

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from tests.golden.unpack import unpack
-from tests.interop.jvm import Jvm
-from tests.interop.readable import every_release_and_table_version
-
 from hudi_engine.clock import HandClock
 from hudi_engine.format import properties
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.table.properties_file import MAIN, update_properties
+from tests.golden.unpack import unpack
+from tests.interop.jvm import Jvm
+from tests.interop.readable import every_release_and_table_version
 
 NOON_MS = 1_800_000_000_000
 HARD = {
@@ -31,7 +30,7 @@ def test_java_loads_every_text_that_we_render(real_hudi: Jvm, tmp_path: Path) ->
     assert real_hudi.load_properties(path=str(file)) == HARD
 
 
-@every_release_and_table_version()
+@every_release_and_table_version
 def test_java_sees_our_change_to_a_table_and_nothing_else(real_hudi: Jvm, table_version: int, tmp_path: Path) -> None:
     table = unpack(f"v{table_version}_cow_orders", tmp_path)
     before = real_hudi.read_properties(table=str(table))

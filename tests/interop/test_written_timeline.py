@@ -1,19 +1,17 @@
 """Timeline files from us, in both layouts: Java lists each in its state and reads all that was given."""
 
 import itertools
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from tests.golden.unpack import unpack
-from tests.interop.jvm import Jvm
-from tests.interop.readable import every_release_and_table_version
 
 from hudi_engine.format import avro_types, service_records
 from hudi_engine.format.avro_types import Array, AvroType, MapOf, Record, Union
 from hudi_engine.format.instant_names import COMPLETED_ACTION, Action, Instant, InstantTime, State, instant_file
 from hudi_engine.format.service_records import RecordName
+from tests.golden.unpack import unpack
+from tests.interop.jvm import Jvm
+from tests.interop.readable import every_release_and_table_version
 
 Value = dict[str, Any]
 COMMITS = {RecordName.COMMIT, RecordName.REPLACE_COMMIT}
@@ -32,7 +30,9 @@ CONTENTS: dict[Action, tuple[RecordName | None, RecordName | None, RecordName]] 
     Action.SAVEPOINT: (None, None, RecordName.SAVEPOINT),
 }
 STATES = (State.REQUESTED, State.INFLIGHT, State.COMPLETED)
-OPERATION = "UPSERT"
+# Of the fields of a write's statistics Java reads these from a completed delta commit's file alone, if at all.
+LOST_STATS = {"totalLogFiles", "logVersion", "logOffset", "baseFile", "logFiles"}
+LOST_BY_0_15 = {"prevBaseFile", "numUpdates", "totalLogReadTimeMs"}
 
 
 class Written(NamedTuple):
@@ -42,7 +42,7 @@ class Written(NamedTuple):
     value: Value
 
 
-@every_release_and_table_version()
+@every_release_and_table_version
 def test_java_lists_our_instants_in_their_states(real_hudi: Jvm, table_version: int, tmp_path: Path) -> None:
     table = unpack(f"v{table_version}_cow_orders", tmp_path)
     before = real_hudi.timeline(table=str(table))
@@ -57,7 +57,7 @@ def test_java_lists_our_instants_in_their_states(real_hudi: Jvm, table_version: 
     assert read == ours
 
 
-@every_release_and_table_version()
+@every_release_and_table_version
 def test_java_reads_every_field_of_every_record(real_hudi: Jvm, table_version: int, tmp_path: Path) -> None:
     table = unpack(f"v{table_version}_cow_orders", tmp_path)
     written = [each for _, files in write_all(table, table_version) for each in files]
@@ -67,7 +67,10 @@ def test_java_reads_every_field_of_every_record(real_hudi: Jvm, table_version: i
             read = real_hudi.read_record(path=str(each.file), name=each.record)
             assert without_nulls(read) == each.value, each.file.name
         read = real_hudi.read_instant(table=str(table), file=each.file.name)
-        assert as_given(read, each.record) == as_java_keeps(each, table_version), each.file.name
+        if each.record in COMMITS:
+            assert without_blanks(read) == as_java_keeps(each.value, real_hudi.version), each.file.name
+        else:
+            assert without_nulls(read) == each.value, each.file.name
     assert {each.record for each in written} == {name for names in CONTENTS.values() for name in names if name}
 
 
@@ -81,8 +84,10 @@ def write_all(table: Path, table_version: int) -> Iterator[tuple[Instant, list[W
         for reached in range(3):
             if action is Action.SAVEPOINT and reached == 0:
                 continue
-            last = Instant(next(times), action, STATES[reached], next(times) if table_version > 6 and reached == 2 else None)
-            written = []
+            last = Instant(
+                next(times), action, STATES[reached], next(times) if table_version > 6 and reached == 2 else None
+            )
+            written: list[Written] = []
             for state, record in zip(STATES[: reached + 1], records, strict=False):
                 if action is Action.SAVEPOINT and state is State.REQUESTED:
                     continue
@@ -117,8 +122,10 @@ def encoded(record: RecordName, value: Value, table_version: int) -> bytes:
 
 def filled_record(name: RecordName, table_version: int, seed: int) -> Value:
     """A value for every field of the record, each different from the others."""
-    value: Value = _filled(service_records.record_type(name, table_version), itertools.count(1000 * seed + 100), "")
-    return value | ({"operationType": OPERATION} if name in COMMITS else {})
+    # The JSON of layout 1 is not bound to a schema: Java's classes have had more fields than it since long.
+    known = table_version if is_avro(name, table_version) else service_records.NEWEST
+    value: Value = _filled(service_records.record_type(name, known), itertools.count(1000 * seed + 100), "")
+    return value | ({"operationType": "UPSERT"} if name in COMMITS else {})
 
 
 def _filled(kind: AvroType, numbers: Iterator[int], name: str) -> Any:
@@ -133,19 +140,28 @@ def _filled(kind: AvroType, numbers: Iterator[int], name: str) -> Any:
             return _filled(next(each for each in branches if each != avro_types.NULL), numbers, name)
         case _:
             number = next(numbers)
-            makers = {"boolean": lambda: True, "double": lambda: number + 0.5, "string": lambda: f'{name} "{number}" é北\n'}
-            return makers.get(avro_types.branch_name(kind), lambda: number)()
+            made = {"boolean": True, "double": number + 0.5, "string": f'{name} "{number}" é北\n'}
+            return made.get(avro_types.branch_name(kind), number)
+
+
+def as_java_keeps(commit: Value, version: str) -> Value:
+    """What Java's classes for commit metadata have fields for."""
+    lost = LOST_STATS | (LOST_BY_0_15 if version == "0.15.0" else set())
+    stats = {
+        partition: [{name: item for name, item in stat.items() if name not in lost} for stat in some]
+        for partition, some in commit["partitionToWriteStats"].items()
+    }
+    return {name: item for name, item in commit.items() if name != "version"} | {"partitionToWriteStats": stats}
+
+
+def without_blanks(tree: Any) -> Any:
+    """Without what Java puts in for fields that it has and we gave nothing for: we give no zero and nothing false."""
+    if isinstance(tree, dict):
+        return {key: without_blanks(item) for key, item in tree.items() if item}
+    return [without_blanks(item) for item in tree] if isinstance(tree, list) else tree
 
 
 def without_nulls(tree: Any) -> Any:
     if isinstance(tree, dict):
         return {key: without_nulls(item) for key, item in tree.items() if item is not None}
     return [without_nulls(item) for item in tree] if isinstance(tree, list) else tree
-
-
-def as_given(read: Any, record: RecordName) -> Any:
-    return without_nulls(read)
-
-
-def as_java_keeps(written: Written, table_version: int) -> Any:
-    return written.value

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from pyspark.sql import SparkSession
+
 from tests.golden import lab, recipes
 from tests.interop import java_formats, java_pieces, java_table, session
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import count
 
 import pytest
+
 from tests.s3.lossy_proxy import LossyProxy
 from tools.s3_server import S3Server, s3_server
 

@@ -7,13 +7,13 @@ from zipfile import ZipFile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.conftest import Ran, run_engine
-from tests.interop.compare import require_equal
-from tools.s3_server import S3Server
 
 from hudi_engine.clock import SystemClock
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.table import open_table
+from tests.cli.conftest import Ran, run_engine
+from tests.interop.compare import require_equal
+from tools.s3_server import S3Server
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -9,14 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.golden.names import EXPECTED_NAMES
-from tests.golden.unpack import unpack
-from tests.interop.compare import require_equal
 
 from hudi_engine.clock import SystemClock
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.table.file_view import FileSlice
 from hudi_engine.table.table import Table, open_table
+from tests.golden.names import EXPECTED_NAMES
+from tests.golden.unpack import unpack
+from tests.interop.compare import require_equal
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

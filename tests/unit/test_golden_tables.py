@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+
 from tests.golden.names import EXPECTED_NAMES
 from tests.golden.recipes import RECIPES
 

@@ -44,6 +44,8 @@ _LOGICAL: Final[Mapping[tuple[str, str], pa.DataType]] = {
     ("long", "local-timestamp-millis"): pa.timestamp("ms"),
     ("long", "local-timestamp-micros"): pa.timestamp("us"),
 }
+_MOST_COLUMNS: Final = 20_000
+"""A record used twice within a record used twice, and so on, makes a small schema one of billions of columns."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FROM_PLAIN: Final = {arrow: avro for avro, arrow in _PLAIN.items()}
 _FROM_LOGICAL: Final = {arrow: {"type": avro, "logicalType": logical} for (avro, logical), arrow in _LOGICAL.items()}
@@ -54,12 +56,29 @@ def to_arrow(text: str) -> pa.Schema:
     kind = avro_types.parse(text, 0)
     if not isinstance(kind, Record):
         raise CorruptFile("an Avro schema that is not one of a record", 0)
+    if (columns := _columns(kind, {})) > _MOST_COLUMNS:
+        raise Unsupported(f"an Avro schema of {columns} nested columns; {_MOST_COLUMNS} is the most")
     return pa.schema([_arrow_field(field.name, field.type) for field in kind.fields])
 
 
 def from_arrow(schema: pa.Schema, name: str, namespace: str) -> str:
     """The Avro schema by which Spark would write these columns: nullable is a union with null first."""
     return json.dumps(_record(list(schema), name, namespace), separators=(",", ":"))
+
+
+def _columns(kind: AvroType, seen: dict[int, int]) -> int:
+    """How many there are with those within others. Each record is looked at once, however often it is used."""
+    match kind:
+        case Array(inner) | MapOf(inner):
+            return 1 + _columns(inner, seen)
+        case Union(branches):
+            return sum(_columns(branch, seen) for branch in branches)
+        case Record(_, fields):
+            if id(kind) not in seen:
+                seen[id(kind)] = 1 + sum(_columns(field.type, seen) for field in fields)
+            return seen[id(kind)]
+        case _:
+            return 1
 
 
 def _arrow_field(name: str, kind: AvroType) -> pa.Field:

@@ -18,11 +18,10 @@ def parse(data: str | bytes, what: str) -> object:
     except UnicodeDecodeError as wrong:
         raise CorruptFile(f"{what} is not UTF-8", wrong.start) from wrong
     except json.JSONDecodeError as wrong:
-        raise CorruptFile(
-            f"{what} is no JSON text: {wrong.msg}", len(text[: wrong.pos].encode(errors="replace"))
-        ) from wrong
+        offset = len(text[: wrong.pos].encode(errors="replace"))
+        raise CorruptFile(f"{what} is no JSON text: {wrong.msg}", offset) from wrong
     except UnicodeEncodeError as wrong:
-        raise CorruptFile(f"{what} has half of a character in it", 0) from wrong
+        raise CorruptFile(f"{what} spells half of a character, which is no text", 0) from wrong
     except (ValueError, RecursionError) as wrong:
         raise CorruptFile(f"{what} is no JSON text that can be read: {wrong}", 0) from wrong
     return tree

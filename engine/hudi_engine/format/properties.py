@@ -13,6 +13,7 @@ TABLE_CHECKSUM = "hoodie.table.checksum"
 
 # Real files have some kilobytes, a very wide schema makes some hundred.
 _LONGEST_BYTES = 2 << 20
+_MOST_LINES = 100_000
 _NATURAL_LINE = re.compile(r"[ \t\f]*([^\r\n]*)(\r\n|\r|\n|\Z)")
 _PAIR = re.compile(r"((?:[^\\=: \t\f]+|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -32,10 +33,12 @@ def parse(data: bytes) -> dict[str, str]:
     """The properties, in the order of the file; of a key that comes twice the last value counts.
 
     Equal to Java's reading but for two things that Java lets through and nothing could write again: half of a
-    surrogate pair is `CorruptFile`, and so is a file above 2 MiB.
+    surrogate pair is `CorruptFile`, and so is a file above 2 MiB or 100,000 lines.
     """
     if len(data) > _LONGEST_BYTES:
         raise CorruptFile(f"{len(data)} bytes of properties; no table has more than {_LONGEST_BYTES}", _LONGEST_BYTES)
+    if data.count(b"\n") + data.count(b"\r") > _MOST_LINES:
+        raise CorruptFile(f"more than {_MOST_LINES} lines of properties; no table has so many", len(data))
     properties = {}
     for text, origins in _logical_lines(data.decode("iso-8859-1")):
         pair = next(_PAIR.finditer(text))  # there is one in any text, if only of two empty parts

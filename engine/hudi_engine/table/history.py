@@ -1,12 +1,11 @@
 """Instants that have left the active timeline: the LSM history of layout 2 and the archive logs of layout 1."""
 
-import json
 import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
 from hudi_engine.errors import CorruptFile, NotFound, Unsupported
-from hudi_engine.format import parquet_file
+from hudi_engine.format import json_text, parquet_file
 from hudi_engine.format.instant_names import COMPLETED_ACTION, Action, Instant, InstantTime, State
 from hudi_engine.format.log.block import BlockType
 from hudi_engine.format.log.reader import read_blocks
@@ -70,9 +69,11 @@ def _manifest(storage: Storage, folder: str) -> list[HistoryFileName]:
 def parse_manifest(data: bytes, path: str) -> list[HistoryFileName]:
     """The history files that a manifest lists."""
     try:
-        document = json.loads(data)
+        document: Any = json_text.parse(data, "a manifest of history files")
         names = [entry["fileName"] for entry in document["files"]]
-    except (ValueError, KeyError, TypeError, RecursionError) as broken:
+    except CorruptFile as broken:
+        raise broken.in_file(path) from broken
+    except (KeyError, TypeError) as broken:
         raise CorruptFile(f"not a manifest of history files ({type(broken).__name__}: {broken})", 0, path) from broken
     return [_history_file(name, path) for name in names]
 

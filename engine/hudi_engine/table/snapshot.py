@@ -1,20 +1,20 @@
 """What a reader at one instant sees of a table: file slices, and their rows as Arrow."""
 
 import os
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 
 from hudi_engine.errors import CorruptFile, Unsupported
-from hudi_engine.format.parquet_file import damage_as_corrupt_file, open_parquet
+from hudi_engine.format.parquet_file import batches, open_parquet
 from hudi_engine.storage.file_object import StoredFile
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.config import TableConfig
 from hudi_engine.table.conform import RECORD_KEY, conform
 from hudi_engine.table.file_view import BaseFile, FileSlice, FileView
+from hudi_engine.table.interleave import interleave
 from hudi_engine.table.log_changes import DeleteMarker, LogReader
 from hudi_engine.table.merge import merge
 from hudi_engine.table.merge_mode import MergeRule, merge_rule
@@ -42,33 +42,26 @@ class RowReader:
     snapshot: Snapshot
 
     def tables(self) -> Iterator[pa.Table]:
-        """Rows slice by slice, in order; as many slices as there are cores are read ahead of the caller."""
-        workers = os.cpu_count() or 1
-        with ThreadPoolExecutor(workers) as pool:
-            ahead: deque[Future[pa.Table]] = deque()
-            try:
-                for found in self.snapshot.slices:
-                    ahead.append(pool.submit(self.rows_of, found))
-                    if len(ahead) > workers:
-                        yield ahead.popleft().result()
-                while ahead:
-                    yield ahead.popleft().result()
-            finally:
-                for unread in ahead:
-                    unread.cancel()
+        """Rows in pieces, as many slices at once as there are cores; the same order each time.
 
-    def rows_of(self, found: FileSlice) -> pa.Table:
+        A slice without logs comes in pieces of some ten thousand rows, one with logs whole.
+        """
+        return interleave((partial(self.rows_of, found) for found in self.snapshot.slices), os.cpu_count() or 1)
+
+    def rows_of(self, found: FileSlice) -> Iterator[pa.Table]:
         """The rows of one slice, its logs merged in."""
         if found.base_file is not None and not found.log_files:
-            return self._base(found.base_file, self.schema)
-        return self._merged(found)
+            yield from self._base(found.base_file, self.schema)
+        else:
+            yield self._merged(found)
 
     def _merged(self, found: FileSlice) -> pa.Table:
         rule = self._rule()
         wanted = self._with_columns((RECORD_KEY, *rule.ordering))
         reader = LogReader(self.storage, wanted, rule.ordering, _marker(self.config), self._is_valid)
         changes = reader.changes(found.log_files)
-        base = wanted.empty_table() if found.base_file is None else self._base(found.base_file, wanted)
+        pieces = [] if found.base_file is None else self._base(found.base_file, wanted)
+        base = pa.concat_tables([wanted.empty_table(), *pieces])
         if len(changes):
             base = merge(base, changes, rule)
         return base.select(self.schema.names)
@@ -86,16 +79,15 @@ class RowReader:
                 raise Unsupported(f"rows are ordered by {field.name}, of the type {field.type}, which has no order")
         return replace(rule, ordering=ordering)
 
-    def _base(self, base: BaseFile, schema: pa.Schema) -> pa.Table:
+    def _base(self, base: BaseFile, schema: pa.Schema) -> Iterator[pa.Table]:
         path = base.stat.path
         try:
             file = open_parquet(StoredFile(self.storage, path, base.stat.size_bytes))
             stored = [name for name in schema.names if name in file.schema_arrow.names]
-            with damage_as_corrupt_file():
-                rows = file.read(columns=stored, use_threads=False)
+            for rows in batches(file, stored):
+                yield conform(rows, schema, path)
         except CorruptFile as corrupt:
             raise corrupt.in_file(path) from corrupt
-        return conform(rows, schema, path)
 
     def _with_columns(self, names: Sequence[str]) -> pa.Schema:
         """The wanted columns and those that merging needs."""

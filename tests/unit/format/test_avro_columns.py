@@ -569,7 +569,7 @@ def framed(values: Iterable[bytes]) -> bytes:
 
 
 def test_framed_records_are_found_behind_their_lengths() -> None:
-    content = b"header" + framed([b"abc", b"", b"de"]) + b"trailer"
+    content = b"header" + framed([b"abc", b"", b"de"])
 
     starts, ends = framed_records(content, 6, 3)
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.create_race import run_race
-from tests.storage_contract import PROMISES
 
 from hudi_engine.errors import AlreadyExists, NoSpaceLeft, NotFound, UnsafePath
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.storage.posix import publish_new, rename_exclusively
 from hudi_engine.storage.protocol import Storage
+from tests.create_race import run_race
+from tests.storage_contract import PROMISES
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)

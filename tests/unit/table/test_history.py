@@ -151,7 +151,7 @@ def test_a_manifest_that_names_a_path_outside_is_refused(name: str) -> None:
     ],
 )
 def test_a_manifest_of_another_shape_is_corrupt_and_named(document: bytes) -> None:
-    with pytest.raises(CorruptFile, match=r"^folder/manifest_7: corrupt at offset 0"):
+    with pytest.raises(CorruptFile, match=r"^folder/manifest_7: corrupt at offset [0-9]+: "):
         parse_manifest(document, "folder/manifest_7")
 
 

@@ -5,11 +5,11 @@ import struct
 from collections.abc import Callable
 
 import pytest
-from tests.made_table import FILE_ID, MadeTable, at
 
 from hudi_engine.errors import Contradiction, CorruptFile, EngineError, NotFound, UnsafePath, Unsupported
 from hudi_engine.format import service_records
 from hudi_engine.format.service_records import RecordName
+from tests.made_table import FILE_ID, MadeTable, at
 
 each_version = pytest.mark.parametrize("version", [6, 8, 9])
 Rows = list[dict[str, object]]

@@ -8,8 +8,6 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.made_table import COLUMNS, FILE_ID, MadeTable, at, stored
-from tests.unit.table.test_merge import Change, _one
 
 from hudi_engine.errors import CorruptFile, Unsupported
 from hudi_engine.format import avro_schema
@@ -17,6 +15,8 @@ from hudi_engine.format.log.block import HeaderKey
 from hudi_engine.format.log.delete import DeletedKey, OrderingKind, OrderingValue
 from hudi_engine.format.log.writer import avro_block
 from hudi_engine.table.conform import with_meta_columns
+from tests.made_table import COLUMNS, FILE_ID, MadeTable, at, stored
+from tests.unit.table.test_merge import Change, _one
 
 MARKER = {"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "D"}
 

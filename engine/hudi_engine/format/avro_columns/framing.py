@@ -11,7 +11,7 @@ _LENGTH = struct.Struct(">i")
 
 
 def framed_records(content: bytes | memoryview, start: int, count: int) -> tuple[Longs, Longs]:
-    """Where each of `count` records starts and ends, the first length being at `start`; together they fill the bytes."""
+    """Where each of `count` records starts and ends: the first length is at `start`, the last record ends the bytes."""
     if not 0 <= count <= (len(content) - start) // _LENGTH.size:
         raise CorruptFile(f"a count of {count} records with {len(content) - start} bytes left", start)
     ends: list[int] = []

@@ -58,14 +58,11 @@ def decode_columns(
 def _plan(written: Record, columns: Collection[str] | None) -> tuple[list[Step], pa.Schema]:
     """What is to be done with each field, and the schema of those that are kept."""
     steps, kept = [], []
-    try:
-        for field in written.fields:
-            column, is_wanted = compile_column(field.type), columns is None or field.name in columns
-            steps.append(Step(column, is_wanted))
-            if is_wanted:
-                kept.append(arrow_field(field.name, field.type, column))
-    except UnicodeEncodeError as wrong:  # JSON can spell half of a character
-        raise CorruptFile("the Avro schema has a name that is no text", 0) from wrong
+    for field in written.fields:
+        column, is_wanted = compile_column(field.type), columns is None or field.name in columns
+        steps.append(Step(column, is_wanted))
+        if is_wanted:
+            kept.append(arrow_field(field.name, field.type, column))
     return steps, pa.schema(kept)
 
 

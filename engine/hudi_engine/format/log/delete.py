@@ -77,10 +77,13 @@ def decode_deletes(block: LogBlock) -> list[DeletedKey]:
 
 
 def encode_deletes(deletes: Iterable[DeletedKey], table_version: int) -> bytes:
-    """The content of a delete block; an array of ordering values needs table version 9."""
+    """The content of a delete block; an array of ordering values needs table version 9.
+
+    A deletion without an ordering is written with `COMMIT_TIME`: Java writes none without, and 0.15 merges none.
+    """
     kind = record_type(RecordName.DELETE_LIST, table_version)
     rows = [
-        {"recordKey": each.key, "partitionPath": each.partition, "orderingVal": _wrapped(each.ordering)}
+        {"recordKey": each.key, "partitionPath": each.partition, "orderingVal": _wrapped(each.ordering or COMMIT_TIME)}
         for each in deletes
     ]
     out = bytearray(_HEAD.size)
@@ -110,6 +113,8 @@ def _ordering(branch: object) -> OrderingValue | None:
 def _wrapped(ordering: OrderingValue | None) -> object:
     if ordering is None:
         return None
+    if ordering.kind is OrderingKind.TIME_MICROS:
+        raise Unsupported("a deletion ordered by a time of day: no Hudi writes one, and since 1.1 none can read it")
     name = f"{NAMESPACE}.{ordering.kind}"
     if ordering.kind is OrderingKind.ARRAY:
         values = cast(tuple[OrderingValue | None, ...], ordering.value)
