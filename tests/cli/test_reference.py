@@ -10,7 +10,7 @@ REFERENCE = (Path(__file__).parents[2] / "docs/cli.md").read_text()
 
 
 def test_every_error_class_is_documented_with_its_exit_code() -> None:
-    rows = re.findall(r"^\| (\d+) \| `(\w+)` \|.*\| ([^|]*) \|$", REFERENCE, re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \| `(\w+)` \|.*\|([^|]*)\|$", REFERENCE, re.MULTILINE)
 
     documented = {name: (int(code), bool(retry.strip())) for code, name, retry in rows}
 
