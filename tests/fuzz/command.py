@@ -47,14 +47,14 @@ def _arguments(names: list[str]) -> argparse.Namespace:
 
 
 def _table(outcome: Outcome) -> str:
-    lines = [f"{'target':<22} {'cases':>7} {'seconds':>7} {'slowest ms':>10} {'growth MiB':>10}  outcomes"]
+    lines = [f"{'target':<22} {'cases':>7} {'slowest ms':>10} {'growth MiB':>10}  outcomes"]
     for name, tally in outcome.tallies.items():
         kinds = ", ".join(f"{kind} {number}" for kind, number in tally.outcomes.most_common())
-        times = f"{tally.total_ms / 1000:>7.1f} {tally.slowest_ms:>10.0f}"
-        lines.append(f"{name:<22} {tally.cases:>7} {times} {tally.growth_bytes / 2**20:>10.0f}  {kinds}")
-    slowest = max(outcome.tallies.values(), key=lambda tally: tally.slowest_ms)
-    heaviest = max(outcome.tallies.values(), key=lambda tally: tally.growth_bytes)
-    lines.append(f"slowest: {slowest.slowest}; most memory by: {heaviest.heaviest}")
+        slowest = f"{tally.slowest_ms:>10.0f}"
+        lines.append(f"{name:<22} {tally.cases:>7} {slowest} {tally.growth_bytes / 2**20:>10.0f}  {kinds}")
+    slow = max(outcome.tallies.values(), key=lambda tally: tally.slowest_ms)
+    heavy = max(outcome.tallies.values(), key=lambda tally: tally.growth_bytes)
+    lines.append(f"slowest: {slow.slowest}; most memory by: {heavy.heaviest}")
     return "\n".join(lines)
 
 

@@ -48,7 +48,6 @@ class Tally:
 
     cases: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
-    total_ms: float = 0.0
     slowest_ms: float = 0.0
     slowest: str = ""
     growth_bytes: int = 0
@@ -58,7 +57,6 @@ class Tally:
         """One more case."""
         self.cases += 1
         self.outcomes[outcome] += 1
-        self.total_ms += cpu_ms
         if cpu_ms > self.slowest_ms:
             self.slowest_ms, self.slowest = cpu_ms, f"{case.seed}, {case.mutation}"
         if growth_bytes > self.growth_bytes:
@@ -68,7 +66,6 @@ class Tally:
         """What came of other cases of the same target."""
         self.cases += other.cases
         self.outcomes += other.outcomes
-        self.total_ms += other.total_ms
         if other.slowest_ms > self.slowest_ms:
             self.slowest_ms, self.slowest = other.slowest_ms, other.slowest
         if other.growth_bytes > self.growth_bytes:

@@ -12,6 +12,7 @@ from hudi_engine.cli import screen
 from hudi_engine.cli.options import Conf, Json, Location, Props, configuration, open_from
 from hudi_engine.cli.progress import counting
 from hudi_engine.cli.row_file import require_writable, write_rows
+from hudi_engine.table.conform import python_rows
 from hudi_engine.table.snapshot import RowReader
 
 _SHOWN_ROWS = 20
@@ -53,7 +54,7 @@ def read(
         screen.print_json(done) if json else screen.out().print(f"{rows} rows as of {snapshot.instant} in {out}")
     elif json:
         for rows_of_slice in limited(reader, limit):
-            for row in rows_of_slice.to_pylist():
+            for row in python_rows(rows_of_slice):
                 screen.print_json(row)
     else:
         _show(table.config.name, reader, _SHOWN_ROWS if limit is None else limit)
@@ -71,7 +72,7 @@ def limited(reader: RowReader, limit: int | None) -> Iterator[pa.Table]:
 
 
 def _show(name: str, reader: RowReader, limit: int) -> None:
-    rows = [row for table in limited(reader, limit + 1) for row in table.to_pylist()]
+    rows = [row for table in limited(reader, limit + 1) for row in python_rows(table)]
     shown = (row.values() for row in islice(rows, limit))
     screen.show_grid(f"{name} at {reader.snapshot.instant}", reader.schema.names, map(list, shown))
     if len(rows) > limit:

@@ -1,6 +1,7 @@
 """Rows as their files hold them, made rows of the table: columns that came later are null, types are widened."""
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,17 @@ def select_columns(schema: pa.Schema, wanted: Sequence[str] | None) -> pa.Schema
     if unknown:
         raise NotFound(f"no column {', '.join(unknown)}; the table has {', '.join(schema.names)}")
     return pa.schema([schema.field(name) for name in dict.fromkeys(wanted)])
+
+
+def python_rows(rows: pa.Table) -> list[dict[str, Any]]:
+    """The rows as Python values, whose calendar ends with the year 9999; Arrow's, and Hudi's, does not."""
+    try:
+        return cast(list[dict[str, Any]], rows.to_pylist())
+    except (OverflowError, ValueError) as beyond:
+        raise Unsupported(
+            f"a date or time outside of the years 1 to 9999 ({beyond}). "
+            "Write the rows to a file (`read --out`), which keeps them, or leave that column out."
+        ) from beyond
 
 
 def conform(rows: pa.Table, schema: pa.Schema, path: str) -> pa.Table:

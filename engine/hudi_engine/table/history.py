@@ -113,7 +113,7 @@ def _archive_logs(storage: Storage, config: TableConfig) -> Iterator[Instant]:
 
 def _log_records(data: bytes) -> Iterator[dict[str, Any]]:
     """The entries of an archive log. Its writer may have died inside of the last block: what is whole counts."""
-    for block in read_blocks(data, is_store_atomic=False):
+    for block in read_blocks(data, is_store_atomic=False, is_archive=True):
         if block.type is BlockType.AVRO_DATA:
             yield from decode_avro_records(block)
 

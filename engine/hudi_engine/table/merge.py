@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_engine.table.conform import RECORD_KEY
+from hudi_engine.table.conform import RECORD_KEY, python_rows
 from hudi_engine.table.merge_mode import MergeRule
 from hudi_engine.table.partial import Version, fold
 
@@ -100,7 +100,7 @@ def _folded(meeting: _Meeting, keys: np.ndarray) -> pa.Table:
         base = None
         if key in under:
             row, rank = map(int, under[key])
-            base = Version(meeting.base.slice(row, 1).to_pylist()[0], rank)
+            base = Version(python_rows(meeting.base.slice(row, 1))[0], rank)
         changes = [_version(meeting, change) for change in members.tolist()]
         if (folded := fold(base, changes, is_ordered=meeting.rule.is_base_ordered)) is not None:
             rows.append(folded)
@@ -110,7 +110,7 @@ def _folded(meeting: _Meeting, keys: np.ndarray) -> pa.Table:
 def _version(meeting: _Meeting, change: int) -> Version:
     changes, row = meeting.changes, None
     if (at := int(changes.row[change])) >= 0:
-        row = changes.rows.slice(at, 1).to_pylist()[0]
+        row = python_rows(changes.rows.slice(at, 1))[0]
         if (carried := int(changes.carried[change])) >= 0:
             row = {name: value for name, value in row.items() if name in changes.column_sets[carried]}
     is_delete, is_from_block = changes.is_commit_time_delete[change], changes.is_from_delete_block[change]

@@ -23,8 +23,8 @@ SCHEMA = '{"type":"record","name":"R","fields":[{"name":"a","type":"int"}]}'
 MAGIC = b"#HUDI#"
 
 
-def blocks(data: bytes, *, is_store_atomic: bool = True) -> list[LogBlock]:
-    return list(read_blocks(data, is_store_atomic=is_store_atomic))
+def blocks(data: bytes, *, is_store_atomic: bool = True, is_archive: bool = False) -> list[LogBlock]:
+    return list(read_blocks(data, is_store_atomic=is_store_atomic, is_archive=is_archive))
 
 
 def data_block(instant: str, *values: int) -> bytes:
@@ -61,7 +61,7 @@ def test_no_file_of_the_fixture_went_missing() -> None:
     ],
 )
 def test_blocks_of_hudi_have_their_type(name: str, kind: str) -> None:
-    assert kinds(blocks(FILES[name])) == [kind]
+    assert kinds(blocks(FILES[name], is_archive=name.startswith("v6_archive"))) == [kind]
 
 
 def test_a_rollback_block_of_hudi_names_its_target() -> None:
@@ -108,7 +108,7 @@ def test_deletes_of_hudi_are_read_with_their_ordering(name: str) -> None:
 
 
 def test_an_archive_of_hudi_is_read_as_the_newest_record() -> None:
-    (block,) = blocks(FILES["v6_archive/1"])
+    (block,) = blocks(FILES["v6_archive/1"], is_archive=True)
 
     entries = list(decode_avro_records(block, record_type(RecordName.ARCHIVED_ENTRY, 9)))
 
@@ -288,3 +288,16 @@ def test_a_flipped_bit_gives_blocks_or_a_typed_error(name: str, is_store_atomic:
                     list(decode_avro_records(block))
                 elif block.type is BlockType.DELETE:
                     decode_deletes(block)
+
+
+@pytest.mark.parametrize("kind", [BlockType.COMMAND, BlockType.DELETE, BlockType.AVRO_DATA])
+def test_a_block_that_does_not_say_where_it_belongs_is_refused_with_its_offset(kind: BlockType) -> None:
+    first = data_block("1", 1)
+    placeless = write_block(kind, {HeaderKey.INSTANT_TIME: "2"}, b"", 9).replace(
+        struct.pack(">ii", HeaderKey.INSTANT_TIME, 1) + b"2", struct.pack(">ii", HeaderKey.SCHEMA, 1) + b"2"
+    )
+
+    with pytest.raises(CorruptFile, match="without the header") as refusal:
+        blocks(first + placeless)
+
+    assert refusal.value.offset == len(first)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hudi_engine.errors import NotFound, Unsupported
-from hudi_engine.table.conform import META_COLUMNS, conform, select_columns, with_meta_columns
+from hudi_engine.table.conform import META_COLUMNS, conform, python_rows, select_columns, with_meta_columns
 
 LARGEST_FLOAT = 3.4028234663852886e38
 
@@ -189,3 +189,10 @@ def test_columns_are_selected_in_the_order_asked_for_and_once() -> None:
 def test_an_unknown_column_is_named_with_those_there_are() -> None:
     with pytest.raises(NotFound, match="no column c, d; the table has a"):
         select_columns(pa.schema([("a", pa.string())]), ["c", "a", "d"])
+
+
+def test_a_time_beyond_pythons_calendar_is_refused_naming_the_way_round() -> None:
+    rows = pa.table({"day": pa.array([10_000_000], pa.date32())})
+
+    with pytest.raises(Unsupported, match="read --out"):
+        python_rows(rows)

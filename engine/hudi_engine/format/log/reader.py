@@ -11,10 +11,11 @@ _INT: Final = struct.Struct(">i")
 _LONG: Final = struct.Struct(">q")
 _LEAST_SIZE: Final = 4 + 4 + 4 + 8 + 4 + 8
 """Version, type, empty header, content length, empty footer, total: what every block has after its size."""
+_PLACING: Final = {BlockType.COMMAND: (HeaderKey.COMMAND_BLOCK_TYPE, HeaderKey.TARGET_INSTANT_TIME)}
 
 
-def read_blocks(data: bytes, *, is_store_atomic: bool) -> Iterator[LogBlock]:
-    """The blocks of a log file in file order.
+def read_blocks(data: bytes, *, is_store_atomic: bool, is_archive: bool = False) -> Iterator[LogBlock]:
+    """The blocks of a log file in file order, each with the headers that place it among others.
 
     Where files appear whole or not at all, whatever is no block is `CorruptFile`. Elsewhere a writer may have died
     inside of a block: such a piece, up to the next magic, is given as a block of type CORRUPT (section 5.4, rule 1).
@@ -31,7 +32,11 @@ def read_blocks(data: bytes, *, is_store_atomic: bool) -> Iterator[LogBlock]:
             end = len(data) if end < 0 else end
             yield LogBlock(BlockType.CORRUPT, {}, view[at:end], at)
         else:
-            yield _block(data, view, at, end)
+            block = _block(data, view, at, end)
+            # Those of an archive are of many instants, so only their records tell.
+            for key in () if is_archive else _PLACING.get(block.type, (HeaderKey.INSTANT_TIME,)):
+                block.require(key)
+            yield block
         at = end
 
 
