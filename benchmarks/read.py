@@ -41,11 +41,12 @@ Measured = dict[str, Any]
 
 def main() -> None:
     results = [measure(name, job) for name, job in WORKS.items()]
-    document = {"read": results, "hfile": hfile.run()}
+    document: Measured = {"read": results, "hfile": hfile.run()}
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(document, indent=2) + "\n")
     for result in results:
         show(result)
+    show_hfile(document["hfile"])
     print(f"written to {OUT.relative_to(Path.cwd())}")
 
 
@@ -108,6 +109,16 @@ def show(result: Measured) -> None:
         cpu = "" if one.get("cpu_seconds") is None else f"{one['cpu_seconds']:.2f}"
         ratio = f"{one['seconds'] / ours:.2f}"
         grid.add_row(name, f"{one['seconds']:.2f}", cpu, f"{one['peak_bytes'] / 2**20:.0f}", ratio)
+    Console().print(grid)
+
+
+def show_hfile(result: Measured) -> None:
+    grid = Grid(title=f"HFile: {result['work']} (results equal: {result['results_equal']})", title_justify="left")
+    columns = ("our_seconds", "floor_seconds", "gzip_seconds", "ratio_to_floor", "ratio_to_gzip", "entries_per_second")
+    for column in ("", *columns):
+        grid.add_column(column.replace("_", " "), justify="right")
+    for side in ("write", "scan"):
+        grid.add_row(side, *(f"{result[side][column]:,}" for column in columns))
     Console().print(grid)
 
 

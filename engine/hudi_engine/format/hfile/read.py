@@ -30,7 +30,7 @@ from hudi_engine.format.hfile.wire import Bytes
 ENTRIES = pa.schema([("key", pa.large_binary()), ("value", pa.large_binary())])
 THREADS = 2
 # Blocks are decoded in runs: long enough for the walk over them to be wide, short enough to stay near the processor.
-RUN_BYTES = 8 << 20
+RUN_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
