@@ -33,16 +33,21 @@ FEW = (
 )
 # Played by two releases one after the other, so none can make them alone.
 NEEDS_TWO = {"aged", "upgraded"}
-NEEDS_LAYOUT_2 = {"partial"}
+# Of version 6 there is no partial update. Newer releases merge these two by other rules than the release that the
+# version belongs to, whose rules are ours (README, Decisions), and will not write the last with these keys.
+NEVER_IN_6 = {"partial"}
+BY_0_15_IN_6 = {"commit_time", "deletions", "journeys"}
 
 
 def everything() -> Iterator[tuple[str, int, str, str]]:
     for hudi, versions in TABLE_VERSIONS.items():
         for version in versions:
-            for scenario in sorted(SCENARIOS.keys() - NEEDS_TWO):
+            left_out = set(NEEDS_TWO)
+            if version == 6:
+                left_out |= NEVER_IN_6 if hudi == "0.15.0" else NEVER_IN_6 | BY_0_15_IN_6
+            for scenario in sorted(SCENARIOS.keys() - left_out):
                 kinds = (MOR,) if scenario == "partial" else (COW, MOR)
-                if version > 6 or scenario not in NEEDS_LAYOUT_2:
-                    yield from ((hudi, version, kind, scenario) for kind in kinds)
+                yield from ((hudi, version, kind, scenario) for kind in kinds)
 
 
 CASES = sorted(everything() if os.environ.get("HUDI_SOAK") else FEW)
