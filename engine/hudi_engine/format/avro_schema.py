@@ -35,7 +35,7 @@ _PLAIN: Final[Mapping[str, pa.DataType]] = {
     "bytes": pa.binary(),
     "string": pa.string(),
 }
-_LOGICAL: Final[Mapping[tuple[str, str], pa.DataType]] = {
+LOGICAL: Final[Mapping[tuple[str, str], pa.DataType]] = {
     ("int", "date"): pa.date32(),
     ("int", "time-millis"): pa.time32("ms"),
     ("long", "time-micros"): pa.time64("us"),
@@ -44,11 +44,11 @@ _LOGICAL: Final[Mapping[tuple[str, str], pa.DataType]] = {
     ("long", "local-timestamp-millis"): pa.timestamp("ms"),
     ("long", "local-timestamp-micros"): pa.timestamp("us"),
 }
-_MOST_COLUMNS: Final = 20_000
+MOST_COLUMNS: Final = 20_000
 """A record used twice within a record used twice, and so on, makes a small schema one of billions of columns."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FROM_PLAIN: Final = {arrow: avro for avro, arrow in _PLAIN.items()}
-_FROM_LOGICAL: Final = {arrow: {"type": avro, "logicalType": logical} for (avro, logical), arrow in _LOGICAL.items()}
+_FROM_LOGICAL: Final = {arrow: {"type": avro, "logicalType": logical} for (avro, logical), arrow in LOGICAL.items()}
 
 
 def to_arrow(text: str) -> pa.Schema:
@@ -56,8 +56,8 @@ def to_arrow(text: str) -> pa.Schema:
     kind = avro_types.parse(text, 0)
     if not isinstance(kind, Record):
         raise CorruptFile("an Avro schema that is not one of a record", 0)
-    if (columns := _columns(kind, {})) > _MOST_COLUMNS:
-        raise Unsupported(f"an Avro schema of {columns} nested columns; {_MOST_COLUMNS} is the most")
+    if (columns := _columns(kind, {})) > MOST_COLUMNS:
+        raise Unsupported(f"an Avro schema of {columns} nested columns; {MOST_COLUMNS} is the most")
     return pa.schema([_arrow_field(field.name, field.type) for field in kind.fields])
 
 
@@ -98,7 +98,7 @@ def _arrow_type(name: str, kind: AvroType) -> pa.DataType:
             return pa.decimal128(precision, scale)
         case Primitive(plain, logical) if plain in _PLAIN:
             # A logical type that does not fit its type is to be passed over, as Avro says.
-            return _LOGICAL.get((plain, logical.name if logical else ""), _PLAIN[plain])
+            return LOGICAL.get((plain, logical.name if logical else ""), _PLAIN[plain])
         case _:
             return _arrow_compound(name, kind)
 

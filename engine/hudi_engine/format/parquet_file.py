@@ -47,18 +47,13 @@ def open_parquet(source: Any) -> pq.ParquetFile:
 
 
 def read_rows(data: bytes, columns: Sequence[str] | None = None) -> pa.Table:
-    """All rows of a small Parquet file."""
+    """All rows of a small Parquet file, and nothing in them that Arrow would stumble over later: texts are UTF-8."""
     file = open_parquet(io.BytesIO(data))
     missing = set(columns or ()) - set(file.schema_arrow.names)
     if missing:
         raise CorruptFile(f"columns {sorted(missing)} are missing, found {file.schema_arrow.names}", 0)
-    return read_columns(file, columns)
-
-
-def read_columns(file: pq.ParquetFile, columns: Sequence[str] | None, *, use_threads: bool = True) -> pa.Table:
-    """All rows of these columns, and nothing in them that Arrow would stumble over later: texts are UTF-8."""
     with damage_as_corrupt_file():
-        rows = file.read(columns=columns, use_threads=use_threads)
+        rows = file.read(columns=columns)
         rows.validate(full=True)
     return rows
 

@@ -21,6 +21,7 @@ from hudi_engine.format.avro_columns.scalars import (
     Texts,
 )
 from hudi_engine.format.avro_decode import Read, compile_decoder, read_string
+from hudi_engine.format.avro_schema import LOGICAL, MOST_COLUMNS
 from hudi_engine.format.avro_types import (
     NULL,
     Array,
@@ -36,21 +37,7 @@ from hudi_engine.format.avro_types import (
     branch_name,
 )
 
-_MOST_COLUMNS: Final = 20_000
-"""A record used twice within a record used twice, and so on, makes a small schema one of billions of columns."""
-
 _WIDEST_FIXED: Final = (1 << 31) - 1
-_LOGICAL: Final = {
-    ("int", "date"): pa.date32(),
-    ("int", "time-millis"): pa.time32("ms"),
-    ("long", "time-micros"): pa.time64("us"),
-    ("long", "timestamp-millis"): pa.timestamp("ms", "UTC"),
-    ("long", "timestamp-micros"): pa.timestamp("us", "UTC"),
-    ("long", "local-timestamp-millis"): pa.timestamp("ms"),
-    ("long", "local-timestamp-micros"): pa.timestamp("us"),
-}
-
-
 _BITS: Final = {"int": 32, "long": 64}
 
 _PRIMITIVE: Final[dict[str, Column]] = {
@@ -79,8 +66,8 @@ class _Compiler:
 
     def column(self, kind: AvroType) -> Column:
         self.made += 1
-        if self.made > _MOST_COLUMNS:
-            raise Unsupported(f"an Avro schema of more than {_MOST_COLUMNS} nested columns")
+        if self.made > MOST_COLUMNS:
+            raise Unsupported(f"an Avro schema of more than {MOST_COLUMNS} nested columns")
         match kind:
             case Array(items):
                 return self._list(items)
@@ -136,8 +123,8 @@ def _leaf(kind: Primitive | Fixed | Enumeration) -> Column:
             return Symbols(pa.string(), pa.array(symbols, pa.string()))
         case Primitive("bytes", Logical("decimal", precision, scale)):
             return Decimals(pa.decimal128(precision, scale), None)
-        case Primitive(name, Logical(logical)) if (name, logical) in _LOGICAL:
-            return Integers(_LOGICAL[name, logical], _BITS[name])
+        case Primitive(name, Logical(logical)) if (name, logical) in LOGICAL:
+            return Integers(LOGICAL[name, logical], _BITS[name])
         case Primitive(name):
             return _PRIMITIVE[name]
 

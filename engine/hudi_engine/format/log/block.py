@@ -54,10 +54,6 @@ class LogBlock:
     content: memoryview
     offset: int
 
-    @property
-    def is_corrupt(self) -> bool:
-        return self.type is BlockType.CORRUPT
-
     def require(self, key: HeaderKey) -> str:
         """The header's value; a block without it is corrupt."""
         if key not in self.header:
