@@ -97,7 +97,8 @@ def a_range_is_read_whole_or_refused_with_its_offset(storage: Storage) -> None:
     ):
         with pytest.raises(CorruptFile) as refusal:
             storage.read_range("f", start, length)
-        assert (refusal.value.offset, refusal.value.path) == (max(start, 0), "f")
+        assert refusal.value.offset == max(start, 0)
+        assert refusal.value.path.rpartition("/")[2] == "f"  # a folder of a store tells the whole path
 
 
 def list_gives_the_children_of_one_folder_in_the_order_of_names(storage: Storage) -> None:

@@ -66,7 +66,7 @@ def _block(data: bytes, view: memoryview, at: int, end: int) -> LogBlock:
         raise Unsupported(f"log format version {version} at offset {at}; {LOG_VERSION} is known")
     if ordinal not in set(BlockType) or ordinal == BlockType.CORRUPT:
         raise Unsupported(f"a log block of type {ordinal} at offset {at}")
-    header, place = _header(data, place + 8, end)
+    header, place = parse_header(data, place + 8, end)
     if place + _LONG.size > end:
         raise CorruptFile("a log block whose header fills it", at)
     (length,) = _LONG.unpack_from(data, place)
@@ -79,7 +79,7 @@ def _block(data: bytes, view: memoryview, at: int, end: int) -> LogBlock:
     return LogBlock(BlockType(ordinal), header, view[start:footer], at)
 
 
-def _header(data: bytes, at: int, end: int) -> tuple[Header, int]:
+def parse_header(data: bytes, at: int, end: int) -> tuple[Header, int]:
     (count,) = _INT.unpack_from(data, at)
     at += _INT.size
     if not 0 <= count <= (end - at) // (2 * _INT.size):
