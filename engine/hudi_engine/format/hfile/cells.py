@@ -58,7 +58,21 @@ def unpack_blocks(blocks: Sequence[Block], codec: Codec, room: Any) -> Payloads:
 
 def decode_cells(blocks: Payloads) -> tuple[Any, Any]:
     """Rows and values of every cell, in order, as two Arrow arrays; anything that does not add up is refused."""
-    return _cells_of_equal_rows(blocks) or _cells_of_any_rows(blocks)
+    equal = _equal_rows(blocks)
+    return _cells_of_equal_rows(blocks, *equal) if equal else _cells_of_any_rows(blocks)
+
+
+def find_cells(blocks: Payloads) -> tuple[Any, Any]:
+    """Where each row starts, in order, and its bytes: one number if that is the same for all, else one for each.
+
+    Refuses what `decode_cells` refuses.
+    """
+    equal = _equal_rows(blocks)
+    if equal:
+        starts, equal_bytes = equal
+        return starts[:-1] + HEAD_BYTES, equal_bytes
+    starts, row_bytes, _ = _any_rows(blocks)
+    return starts + HEAD_BYTES, row_bytes.astype(np.int16)
 
 
 def _lengths_view(data: Any) -> Any:
@@ -66,8 +80,8 @@ def _lengths_view(data: Any) -> Any:
     return np.ndarray((len(data) - LENGTHS.size + 1,), ">u8", data, strides=(1,))
 
 
-def _cells_of_equal_rows(blocks: Payloads) -> tuple[Any, Any] | None:
-    """The cells if all rows are as long as the first and nothing else looks like the end of a key."""
+def _equal_rows(blocks: Payloads) -> tuple[Any, int] | None:
+    """Where cells start, and the last ends, if all rows are as long as the first and nothing else looks like a tail."""
     row_bytes = int.from_bytes(blocks.data[LENGTHS.size : HEAD_BYTES].tobytes(), "big")
     starts = _starts_of_cells(blocks, HEAD_BYTES + row_bytes)
     if row_bytes > MAX_ROW_BYTES or (starts[np.searchsorted(starts[:-1], blocks.borders)] != blocks.borders).any():
@@ -79,6 +93,10 @@ def _cells_of_equal_rows(blocks: Payloads) -> tuple[Any, Any] | None:
     lengths += (row_bytes + KEY_EXTRA_BYTES) << 32
     if not np.array_equal(_lengths_view(blocks.data)[starts[:-1]].astype(np.int64), lengths):
         return None
+    return starts, row_bytes
+
+
+def _cells_of_equal_rows(blocks: Payloads, starts: Any, row_bytes: int) -> tuple[Any, Any]:
     cells = _slices(blocks.data, starts)
     value_start = HEAD_BYTES + row_bytes + TAIL_BYTES
     return pc.binary_slice(cells, HEAD_BYTES, HEAD_BYTES + row_bytes), pc.binary_slice(cells, value_start, -1)
@@ -108,13 +126,19 @@ def _slices(data: Any, borders: Any) -> Any:
     return pa.Array.from_buffers(pa.large_binary(), len(borders) - 1, [None, pa.py_buffer(borders), pa.py_buffer(data)])
 
 
-def _cells_of_any_rows(blocks: Payloads) -> tuple[Any, Any]:
+def _any_rows(blocks: Payloads) -> tuple[Any, Any, Any]:
+    """Where cells start, and the bytes of their rows and values."""
     starts = _walk(blocks)
     lengths = _lengths_view(blocks.data)[starts].astype(np.uint64)
     key_bytes = (lengths >> np.uint64(32)).astype(np.int64)
     value_bytes = (lengths & LOW_HALF).astype(np.int64)
     row_bytes = key_bytes - KEY_EXTRA_BYTES
     _require_cells_fill_blocks(blocks, starts, starts + key_bytes + value_bytes + FRAME_BYTES, row_bytes)
+    return starts, row_bytes, value_bytes
+
+
+def _cells_of_any_rows(blocks: Payloads) -> tuple[Any, Any]:
+    starts, row_bytes, value_bytes = _any_rows(blocks)
     borders = np.empty(4 * len(starts) + 1, np.int64)
     borders[0:-1:4] = starts + HEAD_BYTES
     borders[1::4] = borders[0:-1:4] + row_bytes

@@ -24,6 +24,7 @@ from hudi_engine.format.hfile.index import (
     parse_child_index,
     parse_load_on_open,
 )
+from hudi_engine.format.hfile.order import require_ascending
 from hudi_engine.format.hfile.trailer import Trailer, parse_trailer
 from hudi_engine.format.hfile.wire import Bytes
 
@@ -110,7 +111,7 @@ def entries_of(blocks: Sequence[tuple[int, Bytes]], codec: Codec, threads: int =
         decoded = list(pool.map(lambda first: list(_decoded(runs[first::threads], codec)), range(threads)))
     batches = [decoded[number % threads][number // threads] for number in range(len(runs))]
     for run, (before, after) in zip(runs[1:], pairwise(batches), strict=True):
-        _require_ascending(pa.concat_arrays([before["key"][-1:], after["key"][:1]]), run[0][0])
+        require_ascending(pa.concat_arrays([before["key"][-1:], after["key"][:1]]), run[0][0])
     return pa.Table.from_batches(batches, ENTRIES)
 
 
@@ -131,19 +132,5 @@ def _decoded(runs: Sequence[Sequence[tuple[int, Bytes]]], codec: Codec) -> Itera
     for run in runs:
         packed = [parse_block(block, 0, (DATA, codec), place) for place, block in run]
         keys, values = decode_cells(unpack_blocks(packed, codec, room))
-        _require_ascending(keys, packed[0].place)
+        require_ascending(keys, packed[0].place)
         yield pa.record_batch([keys, values], ENTRIES)
-
-
-def _require_ascending(keys: Any, place: int) -> None:
-    falls = pc.less(keys[1:], keys[:-1])
-    if not falls.true_count:
-        return
-    for at in np.flatnonzero(falls.to_numpy(zero_copy_only=False)).tolist():
-        before, after = keys[at].as_py(), keys[at + 1].as_py()
-        if _java_order(before) > _java_order(after):
-            raise CorruptFile(f"the key {after!r} comes after {before!r} in the run of blocks from here", place)
-
-
-def _java_order(key: bytes) -> bytes:
-    return key.decode(errors="replace").encode("utf-16-be", errors="surrogatepass")

@@ -1,0 +1,73 @@
+"""The kinds of index that a metadata table has, and the names of their shards."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from hudi_engine.errors import Unsupported
+
+
+class IndexKind(StrEnum):
+    """By the folder of the index; of the last two a folder has a name of its own behind the kind."""
+
+    FILES = "files"
+    COLUMN_STATS = "column_stats"
+    PARTITION_STATS = "partition_stats"
+    BLOOM_FILTERS = "bloom_filters"
+    RECORD_INDEX = "record_index"
+    SECONDARY_INDEX = "secondary_index"
+    EXPRESSION_INDEX = "expr_index"
+
+
+_NAMED: Final = (IndexKind.SECONDARY_INDEX, IndexKind.EXPRESSION_INDEX)
+_SHARD: Final = re.compile(r"(?P<index>.+?)-(?P<number>[0-9]{4,9})(?:-[0-9]+)?", re.ASCII | re.DOTALL)
+_RECORD_INDEX_SHARD: Final = "record-index-"
+_ESCAPED: Final = re.compile("%([0-9a-fA-F]{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class ShardName:
+    """The file id of a shard: its number, and the partition whose keys it holds if its index is one per partition."""
+
+    number: int
+    partition: str | None = None
+
+
+def kind_of(name: str) -> IndexKind:
+    """What the index with this name, which is its folder's, is; `Unsupported` for names that Hudi 1.2 does not have."""
+    for kind in IndexKind:
+        if name.startswith(f"{kind}_") if kind in _NAMED else name == kind:
+            return kind
+    raise Unsupported(
+        f"an index named {name!r}; known are {', '.join(IndexKind)}, the last two followed by a name. "
+        "Use a newer engine for it; all other indexes of the table can be read."
+    )
+
+
+def parse_shard_name(file_id: str) -> ShardName:
+    """What the file id of a shard says. The partition of a partitioned record index is given without its escapes."""
+    match = _SHARD.fullmatch(file_id)
+    if match is None:
+        raise Unsupported(f"a file group {file_id!r} in the metadata table; expected a name that ends in a number")
+    index, number = match["index"], int(match["number"])
+    # Java counts dashes too: those of the partition are escaped, so that a fourth tells of it.
+    if file_id.startswith(_RECORD_INDEX_SHARD) and file_id.count("-") == 4:
+        return ShardName(number, _unescaped(index.removeprefix(_RECORD_INDEX_SHARD)))
+    return ShardName(number)
+
+
+def shards_by_partition(file_ids: Sequence[str]) -> Mapping[str | None, tuple[int, ...]]:
+    """For each partition the places in `file_ids`, which ascend, of the shards that its keys are spread over.
+
+    All shards are those of None if the index is one for the whole table.
+    """
+    found: dict[str | None, list[int]] = {}
+    for place, file_id in enumerate(file_ids):
+        found.setdefault(parse_shard_name(file_id).partition, []).append(place)
+    return {partition: tuple(places) for partition, places in found.items()}
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)

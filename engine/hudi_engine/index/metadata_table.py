@@ -1,0 +1,120 @@
+"""The metadata table as a snapshot: which indexes it offers, each read as one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hudi_engine.errors import Contradiction, CorruptFile, NotFound
+from hudi_engine.index.block_cache import BlockCache
+from hudi_engine.index.definitions import DEFAULT_PATH, IndexDefinition, parse_definitions
+from hudi_engine.index.index import Index, shard_groups
+from hudi_engine.index.kinds import kind_of
+from hudi_engine.index.log_layers import Logs
+from hudi_engine.index.payloads import family_of
+from hudi_engine.index.shard import Shard
+from hudi_engine.index.valid_instants import Readings, valid_instants
+from hudi_engine.storage.in_folder import InFolder
+from hudi_engine.table.config import parse_config
+from hudi_engine.table.file_view import FileView
+from hudi_engine.table.properties_file import MAIN, read_properties
+from hudi_engine.table.table import Table
+from hudi_engine.table.timeline import Timeline
+
+FOLDER = ".hoodie/metadata"
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataTable:
+    """What one reading of both timelines shows. `data_timeline` is the data's that entries were judged by."""
+
+    data: Table
+    table: Table
+    data_timeline: Timeline
+    timeline: Timeline
+    view: FileView
+    instants: frozenset[str]
+    definitions: Mapping[str, IndexDefinition]
+    cache: BlockCache
+
+    @property
+    def index_names(self) -> tuple[str, ...]:
+        """The indexes that are complete: those in flight are nobody's to read."""
+        return self.data.config.readable_indexes
+
+    def index(self, name: str) -> Index:
+        """One index that is complete."""
+        self._require_ready(name)
+        kind = kind_of(name)
+        definition = self.definitions.get(name)
+        family = family_of(kind, definition)
+        logs = Logs(self.table.storage, self.cache, self.instants.__contains__)
+        slices = self.table.slices(self.view, {name: self.table.storage.list(name)}, max(self.view.visible_instants))
+        shards = [Shard(found, family, self.table.storage, self.cache, logs) for found in slices]
+        groups = shard_groups(f"{self.table.storage.location}/{name}", shards)
+        return Index(name, kind, definition, family, groups)
+
+    def _require_ready(self, name: str) -> None:
+        where = self.data.storage.location
+        if name in self.data.config.inflight_indexes:
+            raise Contradiction(
+                f"{where}: the index {name} is in flight (hoodie.table.metadata.partitions.inflight): it is being "
+                "built, or its builder died, and may lack entries. Wait until it is complete."
+            )
+        if name not in self.index_names:
+            raise NotFound(
+                f"{where}: no index {name}; complete are: {', '.join(self.index_names) or 'none'}. "
+                "`hudi-engine inspect` shows what lies in the metadata table."
+            )
+        if not self.view.visible_instants:
+            raise Contradiction(
+                f"{where}: hoodie.properties lists the index {name}, but nothing was ever committed to the metadata "
+                "table. Let a Hudi writer rebuild it."
+            )
+
+
+def open_metadata_table(table: Table, cache: BlockCache) -> MetadataTable:
+    """The metadata table of this table, as it is now. `cache` may be shared by all tables of a process."""
+    storage = InFolder(table.storage, FOLDER)
+    if not any(file.path == MAIN for file in storage.list(".hoodie")):
+        raise NotFound(
+            f"{table.storage.location}: no metadata table, so no index to read. "
+            "A Hudi writer with hoodie.metadata.enable=true makes one at its next commit."
+        )
+    config = parse_config(read_properties(storage, table.clock).properties)
+    metadata = Table(storage, config, table.clock, table.zone)
+    readings = _read_both(table, metadata)
+    return MetadataTable(
+        data=table,
+        table=metadata,
+        data_timeline=readings.data,
+        timeline=readings.metadata,
+        view=metadata.view(readings.metadata),
+        instants=valid_instants(readings),
+        definitions=_definitions(table),
+        cache=cache,
+    )
+
+
+def _read_both(data: Table, metadata: Table) -> Readings:
+    """Both timelines, if possible without a commit in between.
+
+    Beside writers that never pause the last try stands: what landed meanwhile is then left out of it.
+    """
+    before = data.timeline()
+    for _ in range(_TRIES):
+        readings = Readings(before, metadata.timeline(), data.timeline())
+        if readings.is_steady:
+            break
+        before = readings.data_after
+    return readings
+
+
+def _definitions(table: Table) -> Mapping[str, IndexDefinition]:
+    """Where the property leads is given relative to the table's base path; an older table has none."""
+    path = table.config.properties.get("hoodie.table.index.defs.path") or DEFAULT_PATH
+    try:
+        return parse_definitions(table.storage.read(path))
+    except NotFound:
+        return {}
+    except CorruptFile as corrupt:
+        raise corrupt.in_file(path) from corrupt

@@ -1,0 +1,114 @@
+"""Records that say where a key's row is."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_engine.errors import Unsupported
+from hudi_engine.index.payloads.newest import newest_wins
+from hudi_engine.index.payloads.records import (
+    IS_DELETED,
+    KEY,
+    Wanted,
+    as_type,
+    child,
+    child_or,
+    deletions,
+    records,
+    require_values,
+    rows_of,
+)
+
+_WANTED: Final = Wanted("recordIndexMetadata", (5,))
+_SCHEMA: Final = pa.schema(
+    [
+        KEY,
+        ("partition", pa.string()),
+        ("file_id", pa.string()),
+        ("instant_ms", pa.int64()),
+        ("position", pa.int64()),
+        IS_DELETED,
+    ]
+)
+_AS_UUID, _VERBATIM = 0, 1
+_NO_FILE_INDEX: Final = -1
+_UUID_CHARACTERS: Final = 36
+_DASHES: Final = (8, 13, 18, 23)
+_DIGITS: Final = np.array([number for number in range(_UUID_CHARACTERS) if number not in _DASHES])
+_HEX: Final = np.frombuffer(b"0123456789abcdef", np.uint8)
+
+
+class RecordIndexFamily:
+    """`instant_ms` is the location's instant as milliseconds since 1970, taken by its writer in its own time zone."""
+
+    schema = _SCHEMA
+
+    def decode(self, entries: pa.Table, written: str) -> pa.Table:
+        return rows_of(_SCHEMA, _columns(entries, written))
+
+    def deleted(self, keys: pa.Array) -> pa.Table:
+        return deletions(_SCHEMA, keys)
+
+    def merge(self, layers: Sequence[pa.Table]) -> pa.Table:
+        return newest_wins(layers)
+
+
+def _columns(entries: pa.Table, written: str) -> Iterator[list[Any]]:
+    for keys, found in records(entries, written, _WANTED):
+        yield [
+            keys,
+            require_values(child(found, "partitionName"), "the partition of a location"),
+            _file_ids(found),
+            require_values(child(found, "instantTime"), "the instant of a location"),
+            child_or(found, "position", pa.scalar(None, pa.int64())),
+            pa.repeat(False, len(keys)),
+        ]
+
+
+def _file_ids(found: Any) -> Any:
+    """File ids, by the encoding that each record names."""
+    encoding = _numbers(child(found, "fileIdEncoding"), np.int32, "an encoding of its file id")
+    strange = encoding[(encoding != _AS_UUID) & (encoding != _VERBATIM)]
+    if strange.size:
+        raise Unsupported(
+            f"a record index with file ids in encoding {int(strange[0])}, expected {_AS_UUID} or {_VERBATIM}. "
+            "Use a newer engine; nothing was changed."
+        )
+    is_verbatim = encoding == _VERBATIM
+    if is_verbatim.all():
+        return require_values(child(found, "fileId"), "the file id of a location")
+    made = _assembled(found.filter(pa.array(~is_verbatim)) if is_verbatim.any() else found)
+    if not is_verbatim.any():
+        return made
+    places = np.where(is_verbatim, np.arange(len(found)), len(found) + np.cumsum(~is_verbatim) - 1)
+    verbatim = as_type(child(found, "fileId"), pa.string())
+    return require_values(pa.concat_arrays([verbatim, made]).take(pa.array(places)), "the file id of a location")
+
+
+def _assembled(found: Any) -> Any:
+    """File ids of a UUID, given as two numbers, and of the file's number in its task, which older ones lack."""
+    halves = [_numbers(child(found, name), np.int64, name) for name in ("fileIdHighBits", "fileIdLowBits")]
+    numbers = child(found, "fileIndex")
+    uuids = _uuids(np.stack(halves, axis=1))
+    texts = pc.binary_join_element_wise(uuids, pc.cast(numbers, pa.string()), "-")
+    has_none = pc.equal(require_values(numbers, "fileIndex"), _NO_FILE_INDEX)
+    return pc.if_else(has_none, uuids, texts) if has_none.true_count else texts
+
+
+def _uuids(halves: npt.NDArray[np.int64]) -> Any:
+    octets = halves.astype(">i8").view(np.uint8)
+    nibbles = np.empty((len(octets), 32), np.uint8)
+    nibbles[:, 0::2], nibbles[:, 1::2] = octets >> 4, octets & 15
+    text = np.full((len(octets), _UUID_CHARACTERS), ord("-"), np.uint8)
+    text[:, _DIGITS] = _HEX[nibbles]
+    borders = np.arange(len(octets) + 1, dtype=np.int32) * np.int32(_UUID_CHARACTERS)
+    return pa.Array.from_buffers(pa.string(), len(octets), [None, pa.py_buffer(borders), pa.py_buffer(text)])
+
+
+def _numbers(values: Any, kind: type[np.generic], what: str) -> npt.NDArray[Any]:
+    wanted = as_type(require_values(values, what), pa.from_numpy_dtype(kind))
+    return np.asarray(wanted.to_numpy(zero_copy_only=False), dtype=kind)

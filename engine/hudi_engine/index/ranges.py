@@ -1,0 +1,118 @@
+"""Parts of a stored file, read as few and as parallel as the store likes."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeVar
+
+from hudi_engine.errors import CorruptFile, Unsupported
+from hudi_engine.format.hfile.index import BlockIndex
+
+# An object store answers in some 50 ms, in which a connection brings a few megabytes: less than the gap is not worth
+# another request, and more than the limit is better asked for twice at once.
+GAP_BYTES = 64 << 10
+REQUEST_BYTES = 4 << 20
+# Requests under way at a time; with their size this is the memory that reading takes.
+READERS = 8
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class RangeReader(Protocol):
+    """What is asked of whoever has the files: `Storage`, or bytes of a file that are in memory already."""
+
+    def read_range(self, path: str, start: int, length: int) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """`length` bytes from `start` of a stored file, as it was modified last: a base file, or a log block's content."""
+
+    path: str
+    start: int
+    length: int
+    modified_ms: int
+
+
+class StoredBlock(NamedTuple):
+    """A block's number in the index, its offset in the region, and its bytes as stored."""
+
+    number: int
+    offset: int
+    data: memoryview
+
+
+@contextmanager
+def inside(region: Region) -> Iterator[None]:
+    """Errors about bytes of the region say where in which file these are."""
+    try:
+        yield
+    except CorruptFile as broken:
+        if broken.path:
+            raise
+        raise CorruptFile(broken.what, region.start + broken.offset, region.path) from broken
+    except Unsupported as refused:
+        raise Unsupported(f"{region.path}: {refused}") from refused
+
+
+def read_part(storage: RangeReader, region: Region, start: int, length: int) -> bytes:
+    """So many bytes of the region, all of them."""
+    data = storage.read_range(region.path, region.start + start, length)
+    if len(data) != length:
+        raise CorruptFile(f"{len(data)} bytes came back where {length} were asked for", start)
+    return data
+
+
+def read_blocks(
+    storage: RangeReader, region: Region, index: BlockIndex, numbers: Sequence[int]
+) -> Iterator[StoredBlock]:
+    """The blocks so numbered, ascending; neighbours come by one request, several requests are under way at a time."""
+    offsets, sizes = index.offsets.tolist(), index.sizes.tolist()
+
+    def read(run: Sequence[int]) -> list[StoredBlock]:
+        start, end = offsets[run[0]], offsets[run[-1]] + sizes[run[-1]]
+        data = memoryview(read_part(storage, region, start, end - start))
+        return [
+            StoredBlock(number, offsets[number], data[offsets[number] - start :][: sizes[number]]) for number in run
+        ]
+
+    runs = list(_neighbours(numbers, offsets, sizes))
+    if len(runs) == 1:
+        yield from read(runs[0])
+        return
+    for blocks in in_order(read, runs, READERS, READERS):
+        yield from blocks
+
+
+def _neighbours(numbers: Sequence[int], offsets: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
+    run: list[int] = []
+    for number in numbers:
+        end = offsets[number] + sizes[number]
+        if run and (offsets[number] - _end(run, offsets, sizes) > GAP_BYTES or end - offsets[run[0]] > REQUEST_BYTES):
+            yield run
+            run = []
+        run.append(number)
+    if run:
+        yield run
+
+
+def _end(run: Sequence[int], offsets: Sequence[int], sizes: Sequence[int]) -> int:
+    return offsets[run[-1]] + sizes[run[-1]]
+
+
+def in_order(function: Callable[[Item], Result], items: Iterable[Item], threads: int, ahead: int) -> Iterator[Result]:
+    """What the function makes of each item, in order; so many items at most are taken before their turn."""
+    waiting: deque[Future[Result]] = deque()
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) >= ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
