@@ -27,6 +27,7 @@ test: check ## all tests, with real Hudi, a real S3 server and a bounded fuzz ru
 
 bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; writes benchmarks/out/
 	$(PYTHON) -m benchmarks.read
+	$(PYTHON) -m benchmarks.lookup
 
 fuzz: setup ## damage every format for a minute
 	$(PYTHON) -m tests.fuzz --seconds 60

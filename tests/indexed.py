@@ -22,8 +22,9 @@ _WRAPPERS: Mapping[str, tuple[str, Any]] = {
     "DoubleWrapper": ("double", lambda text: _bits("d", float(text))),
     "BytesWrapper": ("bytes", bytes.fromhex),
     "StringWrapper": ("string", str),
-    "DateWrapper": ("date", int),
-    "DecimalWrapper": ("decimal", Decimal),
+    # 0.15.0 wraps dates as numbers and decimals as bytes when it reads and rewrites them.
+    "DateWrapper": ("int", int),
+    "DecimalWrapper": ("bytes", lambda text: _unscaled(Decimal(text))),
     "TimeMicrosWrapper": ("time_micros", int),
     "TimestampMicrosWrapper": ("timestamp_micros", int),
     "LocalDateWrapper": ("local_date", int),
@@ -52,11 +53,11 @@ def _entries(rows: pa.Table, kind: IndexKind) -> list[Entry]:
     if "min" in rows.column_names:
         for name in ("min", "max"):
             rows = rows.set_column(rows.schema.get_field_index(name), name, pa.chunked_array([_raw(rows[name])]))
-    found = rows.to_pylist()
+    found: list[Entry] = rows.to_pylist()
     for each in found:
         if kind is IndexKind.RECORD_INDEX:
             each["instant"] = at_time(each["instant_ms"], _UTC)
-        if kind is IndexKind.BLOOM_FILTERS and "bloom_filter" in each:
+        if "bloom_filter" in each:
             each["bloom_filter"] = base64.b64encode(each["bloom_filter"]).decode()
         for name in ("min", "max"):
             if name in each:
@@ -79,6 +80,10 @@ def _bound(wrappers: Entry | None) -> tuple[str, Any] | None:
     if not held:
         return None
     ((name, value),) = held
+    if name == "decimal":
+        return "bytes", _unscaled(value)
+    if name == "date":
+        return "int", value
     return name, _bits("f" if name == "float" else "d", value) if name in {"float", "double"} else value
 
 
@@ -87,6 +92,12 @@ def _plain(name: str, value: Any) -> Any:
         return value
     field, read = _WRAPPERS[value["kind"]]
     return field, read(value["value"])
+
+
+def _unscaled(value: Decimal) -> bytes:
+    """The bytes of a decimal of scale 15, as few as hold its sign."""
+    number = int(value.scaleb(15))
+    return number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
 
 
 def _bits(kind: str, number: float) -> bytes:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
+
+from tests.golden.unpack import unpack
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 ENGINE = Path(sys.executable).with_name("hudi-engine")
@@ -26,8 +27,9 @@ class Ran:
         return json.loads(self.out)
 
 
-def run_engine(*arguments: str | Path) -> Ran:
-    done = subprocess.run([ENGINE, *arguments], capture_output=True, text=True, timeout=60, check=False)
+def run_engine(*arguments: str | Path, given: str | None = None) -> Ran:
+    """The command with these arguments; `given` is its standard input."""
+    done = subprocess.run([ENGINE, *arguments], input=given, capture_output=True, text=True, timeout=60, check=False)
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
@@ -35,9 +37,4 @@ def run_engine(*arguments: str | Path) -> Ran:
 def golden(tmp_path: Path) -> Callable[[str], Path]:
     """A golden table, unpacked where the test may damage it."""
 
-    def unpacked(name: str) -> Path:
-        folder = tmp_path / name
-        ZipFile(GOLDEN / name / "table.zip").extractall(folder)
-        return folder
-
-    return unpacked
+    return lambda name: unpack(name, tmp_path)

@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from hudi_engine.cli.main import INTERNAL_ERROR, app
+from hudi_engine.cli.failures import INTERNAL_ERROR
+from hudi_engine.cli.main import app
 from hudi_engine.errors import EngineError
 
 REFERENCE = (Path(__file__).parents[2] / "docs/cli.md").read_text()

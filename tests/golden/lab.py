@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.interop import java, java_table
+from tests.interop import java, java_formats, java_table
 
 Row = Mapping[str, Any]
 
@@ -93,14 +93,29 @@ class Lab:
         """A statement about this table; `{table}` and `{folder}` stand for it."""
         self.spark.sql(text.format(table=self.recipe.name, folder=self.folder))
 
-    def create_index(self, name: str, column: str) -> None:
+    def create_index(self, name: str, column: str, using: str = "", options: str = "") -> None:
         """Through SQL, which indexes beside other writers and therefore insists on a lock."""
-        self.spark.conf.set(
-            "hoodie.write.lock.provider", "org.apache.hudi.client.transaction.lock.InProcessLockProvider"
-        )
-        self.spark.sql(f"CREATE TABLE {self.recipe.name} USING hudi LOCATION '{self.folder}'")
-        self.spark.sql(f"CREATE INDEX {name} ON {self.recipe.name} ({column})")
+        self.spark.conf.set("hoodie.write.lock.provider", _LOCK)
+        self.spark.sql(f"CREATE TABLE IF NOT EXISTS {self.recipe.name} USING hudi LOCATION '{self.folder}'")
+        self.spark.sql(f"CREATE INDEX {name} ON {self.recipe.name} {using} ({column}) {options}")
         self.spark.conf.unset("hoodie.write.lock.provider")
+
+    def index_in_flight(self, kind: str, **options: str) -> None:
+        """Lets Java's indexer build an index and takes back that it was declared ready and the instant completed."""
+        hudi, meta_client = java.package(self.spark), java.meta_client(self.spark, str(self.folder))
+        schema = hudi.common.table.TableSchemaResolver(meta_client).getTableSchema().toString()
+        client = self.client(avro__schema=schema, **options)
+        types = java_formats.java_list(self.spark, [getattr(hudi.metadata.MetadataPartitionType, kind)])
+        instant = client.scheduleIndexing(types, java_formats.java_list(self.spark, [])).get()
+        client.index(instant)
+        meta_client.reloadTableConfig()
+        index = types.get(0).getPartitionPath()
+        meta_client.getTableConfig().setMetadataPartitionState(meta_client, index, False)
+        meta_client.getTableConfig().setMetadataPartitionsInflight(
+            meta_client, java_formats.java_list(self.spark, [index])
+        )
+        (completed,) = Path(self.folder, ".hoodie/timeline").glob(f"{instant}_*.indexing")
+        completed.unlink()
 
     def hadoop(self, name: str, value: str) -> None:
         """A setting that Hudi asks Hadoop for; it outlives this table."""
@@ -152,6 +167,8 @@ def _named(options: Mapping[str, str]) -> dict[str, str]:
 
 # What the data source assumes and the client does not.
 _PAYLOAD_OF_RELEASE_0_15 = "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"
+
+_LOCK = "org.apache.hudi.client.transaction.lock.InProcessLockProvider"
 
 _QUIET = {
     "hoodie.metadata.enable": "true",

@@ -31,7 +31,7 @@ def read_hfile(
         out = Path(folder, "entries")
         read = compiled(spark, {"native": "NativeHFile", "hbase": "HBaseHFile"}[reader])
         wanted = None if keys is None else lines(spark, folder, keys)
-        count = read.apply(_java_list(spark, [java.storage(spark, path), path, str(out), wanted]))
+        count = read.apply(java_list(spark, [java.storage(spark, path), path, str(out), wanted]))
         return {"count": count, "entries": [line.split("\t") for line in out.read_text().splitlines()]}
 
 
@@ -110,7 +110,8 @@ def _array(spark: SparkSession, kind: Any, elements: Sequence[Any]) -> Any:
     return made
 
 
-def _java_list(spark: SparkSession, elements: Sequence[Any]) -> Any:
+def java_list(spark: SparkSession, elements: Sequence[Any]) -> Any:
+    """For what takes its arguments as one list: py4j cannot call a class of ours with several."""
     made = java.virtual_machine(spark).java.util.ArrayList()
     for element in elements:
         made.add(element)

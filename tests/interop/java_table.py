@@ -17,7 +17,7 @@ def snapshot(spark: SparkSession, version: str, table: str, out: str, options: M
     rows = spark.read.format("hudi").options(**(options or {})).load(table)
     keys = [name for name in ("_hoodie_record_key", "_hoodie_partition_path") if name in rows.columns]
     with tempfile.TemporaryDirectory(dir=Path(out).parent) as folder:
-        rows.orderBy(*keys).coalesce(1).write.mode("overwrite").parquet(folder)
+        rows.orderBy(*keys).coalesce(1).write.mode("overwrite").parquet(folder, compression="zstd")
         (part,) = Path(folder).glob("part-*.parquet")
         shutil.copy(part, out)
     return spark.read.parquet(out).count()

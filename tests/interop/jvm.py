@@ -37,7 +37,13 @@ class Jvm:
                 stderr=log,
                 text=True,
                 cwd=self._folder.name,  # Spark leaves its warehouse in the working folder
-                env={**os.environ, "PYTHONPATH": str(_ROOT), "TZ": "UTC", "SPARK_LOCAL_DIRS": self._folder.name},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": str(_ROOT),
+                    "PYSPARK_PYTHON": sys.executable,
+                    "TZ": "UTC",
+                    "SPARK_LOCAL_DIRS": self._folder.name,
+                },
             )
         self._answer()
 

@@ -12,7 +12,7 @@ import pytest
 from hudi_engine.clock import SystemClock
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.table import Table, open_table
-from tests.golden.recipes import SCENARIOS
+from tests.golden.recipes import ABOUT_INDEXES, SCENARIOS
 from tests.interop.compare import require_equal
 from tests.interop.jvm import Jvm
 
@@ -42,7 +42,7 @@ BY_0_15_IN_6 = {"commit_time", "deletions", "journeys"}
 def everything() -> Iterator[tuple[str, int, str, str]]:
     for hudi, versions in TABLE_VERSIONS.items():
         for version in versions:
-            left_out = set(NEEDS_TWO)
+            left_out = NEEDS_TWO | ABOUT_INDEXES
             if version == 6:
                 left_out |= NEVER_IN_6 if hudi == "0.15.0" else NEVER_IN_6 | BY_0_15_IN_6
             for scenario in sorted(SCENARIOS.keys() - left_out):

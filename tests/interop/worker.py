@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from pyspark.sql import SparkSession
 
 from tests.golden import lab, recipes
-from tests.interop import java_formats, java_pieces, java_table, session
+from tests.interop import engine_tagging, java_formats, java_metadata, java_pieces, java_table, lost_keys, session
 
 
 def run(spark: SparkSession, version: str, recipe: str, folder: str, stage: int = 0) -> list[str]:
@@ -51,10 +51,18 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
         java_table.file_view,
         java_table.timeline,
         java_table.read_instant,
+        engine_tagging.tag_by_engine,
+        engine_tagging.tag_columns_of_every_type,
+        engine_tagging.tag_refused,
         java_formats.read_properties,
         java_formats.read_hfile,
         java_formats.read_log,
         java_formats.bloom,
+        java_metadata.metadata_entries,
+        java_metadata.listed_files,
+        java_metadata.metadata_lookup,
+        java_metadata.secondary_lookup,
+        java_metadata.tag,
         java_pieces.load_properties,
         java_pieces.read_record,
         java_pieces.hfile_facts,
@@ -64,6 +72,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
         java_pieces.base_file_name,
         java_pieces.log_file_name,
         java_pieces.log_file_parts,
+        lost_keys.lose_keys_beside_a_writer,
+        lost_keys.lose_keys_to_the_next_index,
     )
 }
 

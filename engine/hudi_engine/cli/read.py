@@ -48,7 +48,7 @@ def read(
     snapshot = table.snapshot(as_of)
     reader = table.rows(snapshot, None if columns is None else [name.strip() for name in columns.split(",")])
     if out is not None:
-        with counting("rows", len(snapshot.slices)) as progress:
+        with counting("rows", "file slices", len(snapshot.slices)) as progress:
             rows = write_rows(out, reader.schema, progress.each(limited(reader, limit)))
         done = {"instant": snapshot.instant, "rows": rows, "out": str(out)}
         screen.print_json(done) if json else screen.out().print(f"{rows} rows as of {snapshot.instant} in {out}")

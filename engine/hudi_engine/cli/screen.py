@@ -28,7 +28,12 @@ def err() -> Console:
 
 def print_json(document: object) -> None:
     """One document, on one line, on standard output."""
-    sys.stdout.write(json.dumps(document, default=plain, ensure_ascii=False, allow_nan=True) + "\n")
+    sys.stdout.write(json_text(document) + "\n")
+
+
+def json_text(document: object) -> str:
+    """The document on one line."""
+    return _JSON.encode(document)
 
 
 def show_grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -85,3 +90,6 @@ def plain(value: Any) -> object:
             return base64.b64encode(value).decode()
         case _:
             raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+_JSON = json.JSONEncoder(default=plain, ensure_ascii=False, allow_nan=True)

@@ -48,7 +48,7 @@ def parse_definitions(data: bytes) -> Mapping[str, IndexDefinition]:
     if not data:
         return {}
     tree = _mapping(json_text.parse(data, _WHAT), "at the top")
-    found = _mapping(tree.get("indexDefinitions") or {}, "under indexDefinitions")
+    found = _mapping(tree.get("indexDefinitions"), "under indexDefinitions")
     return {name: _definition(name, value) for name, value in found.items() if value is not None}
 
 
@@ -68,16 +68,16 @@ def _definition(name: str, value: object) -> IndexDefinition:
         kind=kind_of(name),
         index_type=_text(tree, "indexType", name),
         function=_text(tree, "indexFunction", name),
-        source_fields=_texts(tree.get("sourceFields") or [], name),
-        options=_options(tree.get("indexOptions") or {}, name),
+        source_fields=_texts(tree.get("sourceFields"), name),
+        options=_options(tree.get("indexOptions"), name),
         version=IndexVersion(version),
     )
 
 
 def _mapping(value: object, where: str) -> dict[str, object]:
-    if not isinstance(value, dict):
+    if not isinstance(value, dict | None):
         raise CorruptFile(f"{_WHAT}: {value!r:.100} {where}, expected an object", 0)
-    return value
+    return value or {}
 
 
 def _text(tree: Mapping[str, object], field: str, name: str) -> str:
@@ -88,6 +88,8 @@ def _text(tree: Mapping[str, object], field: str, name: str) -> str:
 
 
 def _texts(values: object, name: str) -> tuple[str, ...]:
+    if values is None:
+        return ()
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise CorruptFile(f"{_WHAT}: sourceFields of {name} are {values!r:.100}, expected a list of texts", 0)
     return tuple(values)

@@ -18,9 +18,10 @@ from hudi_engine.index.shard import Shard
 from hudi_engine.table.interleave import interleave
 
 _CORES = os.cpu_count() or 1
-# With few keys a shard the time goes into waiting for the store, with many into unpacking blocks.
+# With many keys a shard the time goes into unpacking blocks and searching them whole, which threads share.
+# With few it goes into waiting for a remote store, or into steps of Python, where threads would only be in the way.
+_MANY_KEYS = 1000
 _WAITING = 16
-_FEW_KEYS = 100
 
 _Task = tuple[Shard, pa.Array]
 _Search = Callable[[Shard, pa.Array], pa.Table]
@@ -86,10 +87,15 @@ class Index:
         ]
 
     def _search(self, search: _Search, tasks: Sequence[_Task]) -> pa.Table:
-        many = sum(len(keys) for _, keys in tasks) > _FEW_KEYS * len(tasks)
-        with ThreadPoolExecutor(_CORES if many else _WAITING) as pool:
+        with ThreadPoolExecutor(_workers(tasks)) as pool:
             found = list(pool.map(lambda task: search(*task), tasks))
         return pa.concat_tables([self.family.schema.empty_table(), *found])
+
+
+def _workers(tasks: Sequence[_Task]) -> int:
+    if sum(len(keys) for _, keys in tasks) > _MANY_KEYS * len(tasks):
+        return _CORES
+    return _WAITING if any("://" in shard.storage.location for shard, _ in tasks) else 1
 
 
 def shard_groups(where: str, shards: Sequence[Shard]) -> Mapping[str | None, tuple[Shard, ...]]:

@@ -10,8 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import CorruptFile
-from hudi_engine.index.definitions import IndexDefinition, IndexVersion
-from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.name_ids import NAME_ID_LENGTH, column_id, file_id, partition_id
 
 ALL_PARTITIONS: Final = "__all_partitions__"
@@ -81,12 +79,6 @@ def split_secondary_keys(keys: Any) -> tuple[Any, Any]:
 def hashed_part(secondary_keys: Any) -> Any:
     """What version 2 of a secondary index hashes of each key: the value as it is spelled, with the dollar behind it."""
     return pc.binary_join_element_wise(_split(secondary_keys)[0], _NOTHING, _DOLLAR)
-
-
-def sharding_keys(kind: IndexKind, definition: IndexDefinition | None, keys: Any) -> Any:
-    """What is hashed of the keys, strings or binaries, of an index to find their shards."""
-    is_by_value = kind is IndexKind.SECONDARY_INDEX and definition is not None and definition.version is IndexVersion.V2
-    return hashed_part(keys) if is_by_value else keys
 
 
 def _split(keys: Any) -> tuple[Any, Any]:

@@ -11,10 +11,10 @@ from hudi_engine.errors import CorruptFile, Unsupported
 from hudi_engine.format.hfile.index import BlockIndex
 
 # An object store answers in some 50 ms, in which a connection brings a few megabytes: less than the gap is not worth
-# another request, and more than the limit is better asked for twice at once.
+# another request. Eight requests of this size under way bring more than two cores unpack, and are all the memory that
+# reading takes, be the file small or large.
 GAP_BYTES = 64 << 10
-REQUEST_BYTES = 4 << 20
-# Requests under way at a time; with their size this is the memory that reading takes.
+REQUEST_BYTES = 2 << 20
 READERS = 8
 
 Item = TypeVar("Item")

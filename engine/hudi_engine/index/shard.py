@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import CorruptFile
+from hudi_engine.format.hfile.read import ENTRIES
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.log_layers import Deleted, Logs, Written
 from hudi_engine.index.payloads import Family
@@ -45,11 +46,14 @@ class Shard:
 
         What the logs say is held in memory, the base is not.
         """
+        yield from (living for rows in self._all_rows() if len(living := _living(rows)))
+
+    def _all_rows(self) -> Iterator[pa.Table]:
         logged = self.family.merge([self._nothing(), *self._log_layers(_all_entries, _all_keys)])
         is_met = np.zeros(len(logged), bool)
         for rows in self._base_pieces():
-            yield _living(self._over(rows, logged, is_met) if len(logged) else rows)
-        yield _living(logged.filter(pa.array(~is_met)))
+            yield self._over(rows, logged, is_met) if len(logged) else rows
+        yield logged.filter(pa.array(~is_met))
 
     def _over(self, rows: pa.Table, logged: pa.Table, is_met: np.ndarray) -> pa.Table:
         """The rows with what the logs say of them; `is_met` learns which logged rows that was.
@@ -77,9 +81,11 @@ class Shard:
         for layer in self.logs.layers(self.file_slice.log_files):
             match layer:
                 case Deleted(keys):
-                    yield self.family.deleted(chosen(keys))
+                    rows = self.family.deleted(chosen(keys)) if len(keys) else self._nothing()
                 case Written(entries):
-                    yield self._rows(layer, look(entries))
+                    rows = self._rows(layer, look(entries))
+            if len(rows):
+                yield rows
 
     def _base_pieces(self) -> Iterator[pa.Table]:
         if (base := self._base()) is not None:
@@ -102,7 +108,8 @@ class Shard:
         if not len(entries):
             return self._nothing()
         try:
-            return self.family.decode(entries, source.schema)
+            # Decoding takes a batch at a time, and a look-up finds a few entries in each of many runs of blocks.
+            return self.family.decode(entries.combine_chunks(), source.schema)
         except CorruptFile as corrupt:
             raise corrupt.in_file(source.path) from corrupt
 
@@ -114,7 +121,7 @@ _Look = Callable[[StoredHFile], pa.Table]
 
 
 def _all_entries(hfile: StoredHFile) -> pa.Table:
-    return pa.concat_tables(hfile.scan())
+    return pa.concat_tables([ENTRIES.empty_table(), *hfile.scan()])
 
 
 def _all_keys(keys: pa.Array) -> pa.Array:

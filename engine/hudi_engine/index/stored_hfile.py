@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -11,21 +11,20 @@ import pyarrow as pa
 
 from hudi_engine.errors import CorruptFile
 from hudi_engine.format.hfile.block import DATA, Block, parse_block
-from hudi_engine.format.hfile.cells import unpack_blocks
+from hudi_engine.format.hfile.cells import Payloads
 from hudi_engine.format.hfile.find import (
     ENTRIES,
     Cells,
     Narrowing,
     Prefixes,
     cells_of,
-    cells_of_blocks,
     find_keys,
-    find_one_by_one,
     find_prefixes,
-    joined,
     prefixes_of,
 )
-from hudi_engine.format.hfile.order import Order, require_ascending
+from hudi_engine.format.hfile.index import BlockIndex
+from hudi_engine.format.hfile.order import is_ascending, require_ascending
+from hudi_engine.format.hfile.probe import probe
 from hudi_engine.format.hfile.read import entries_of
 from hudi_engine.format.hfile.touched import Touched, blocks_of_keys, blocks_of_prefixes, require_own_keys
 from hudi_engine.format.hfile.wire import Bytes
@@ -38,21 +37,21 @@ __all__ = ["Region", "StoredHFile"]
 THREADS = 2
 # Blocks are unpacked and searched in runs of so many bytes: few enough to stay near the processor.
 RUN_BYTES = 4 << 20
-# Where there is no more than a key in so many bytes, each is looked for on its own.
-BYTES_PER_KEY = 65536
-NO_ROOM = np.empty(0, np.uint8)
+# Where there is no more than a key in so many bytes, each is looked for on its own: that takes some 15 microseconds,
+# in which all cells of as many bytes are found.
+BYTES_PER_KEY = 16384
+MARGIN = bytes(8)
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Unpacked blocks: the number of the first and of the last, and all their cells."""
+class Unpacked:
+    """A block's number in the index, where it is in the region, and its payload."""
 
-    first: int
-    last: int
-    cells: Cells
-    narrowing: Narrowing | None = None
+    number: int
+    place: int
+    data: Bytes
 
 
 class Search(Protocol):
@@ -63,12 +62,8 @@ class Search(Protocol):
         """The numbers of the blocks to look at, ascending."""
         ...
 
-    def in_run(self, run: Run) -> Any:
-        """What is found in blocks that follow each other in `blocks`, as a batch of entries."""
-        ...
-
-    def in_few_places(self, runs: Sequence[Run]) -> Any | None:
-        """The same in several runs, if so little is looked for that these are better not gone through."""
+    def among(self, blocks: Sequence[Unpacked], index: BlockIndex) -> Any:
+        """What is found in some of these blocks, as a batch of entries."""
         ...
 
 
@@ -81,19 +76,22 @@ class KeySearch:
     def blocks(self) -> Any:
         return np.unique(self.touched.blocks)
 
-    def in_run(self, run: Run) -> Any:
-        return self.in_few_places([run]) or find_keys(run.cells, self._keys_of(run), run.narrowing)
+    def among(self, blocks: Sequence[Unpacked], index: BlockIndex) -> Any:
+        keys = self._keys_of(blocks[0].number, blocks[-1].number)
+        if (len(keys) - 1) * BYTES_PER_KEY <= sum(len(block.data) for block in blocks):
+            probed = [self._probed(block, index) for block in blocks]
+            if None not in probed:
+                pairs = [pair for found in probed for pair in found or ()]
+                return pa.record_batch([pa.array(column, pa.large_binary()) for column in _columns(pairs)], ENTRIES)
+        cells, narrowing = _all_cells(blocks, index)
+        return find_keys(cells, keys, narrowing)
 
-    def in_few_places(self, runs: Sequence[Run]) -> Any | None:
-        start, end = np.searchsorted(self.touched.blocks, [runs[0].first, runs[-1].last + 1]).tolist()
-        bytes_at_hand = sum(len(run.cells.data) for run in runs)
-        if (end - start - 1) * BYTES_PER_KEY > bytes_at_hand or not all(run.cells.is_strict for run in runs):
-            return None
-        pairs = [pair for run in runs for pair in find_one_by_one(run.cells, self._keys_of(run).to_pylist())]
-        return pa.record_batch([pa.array([pair[at] for pair in pairs], pa.large_binary()) for at in (0, 1)], ENTRIES)
+    def _probed(self, block: Unpacked, index: BlockIndex) -> list[tuple[bytes, bytes]] | None:
+        keys = self._keys_of(block.number, block.number).to_pylist()
+        return probe(bytes(block.data), keys, index.keys[block.number].as_py(), block.place)
 
-    def _keys_of(self, run: Run) -> Any:
-        start, end = np.searchsorted(self.touched.blocks, [run.first, run.last + 1]).tolist()
+    def _keys_of(self, first: int, last: int) -> Any:
+        start, end = np.searchsorted(self.touched.blocks, [first, last + 1]).tolist()
         return self.keys.take(pa.array(self.touched.keys[start:end]))
 
 
@@ -102,11 +100,21 @@ class PrefixSearch:
     prefixes: Prefixes
     blocks: Any
 
-    def in_run(self, run: Run) -> Any:
-        return find_prefixes(run.cells, self.prefixes, run.narrowing)
+    def among(self, blocks: Sequence[Unpacked], index: BlockIndex) -> Any:
+        cells, narrowing = _all_cells(blocks, index)
+        return find_prefixes(cells, self.prefixes, narrowing)
 
-    def in_few_places(self, runs: Sequence[Run]) -> Any | None:
-        return None
+
+def _columns(pairs: Sequence[tuple[bytes, bytes]]) -> tuple[list[bytes], list[bytes]]:
+    return [key for key, _ in pairs], [value for _, value in pairs]
+
+
+def _all_cells(blocks: Sequence[Unpacked], index: BlockIndex) -> tuple[Cells, Narrowing | None]:
+    borders = np.array([0, *accumulate(len(block.data) for block in blocks)])
+    data = np.frombuffer(b"".join([*(block.data for block in blocks), MARGIN]), np.uint8)
+    cells, narrowing = cells_of(Payloads(data, borders, [block.place for block in blocks]))
+    require_own_keys(index, np.array([block.number for block in blocks]), cells, borders)
+    return cells, narrowing
 
 
 class StoredHFile:
@@ -175,59 +183,41 @@ class StoredHFile:
     def _search(self, head: Head, search: Search) -> Any:
         numbers = search.blocks.tolist()
         kept = self._kept(head, numbers)
-        found: list[tuple[int, Any]] = []
+        missing = [number for number in numbers if number not in kept]
         with inside(self._region):
-            for is_kept, some in groupby(numbers, kept.__contains__):
-                if is_kept:
-                    found += _search_kept([Run(number, number, kept[number]) for number in some], head, search)
-            found += self._search_stored(head, [number for number in numbers if number not in kept], search)
+            found = [
+                (run[0].number, search.among(run, head.index))
+                for run in _runs(Sized(block, len(block.data)) for block in kept.values())
+            ]
+            found += self._search_stored(head, missing, search)
         found.sort(key=lambda one: one[0])
         table = pa.Table.from_batches([batch for _, batch in found], ENTRIES)
-        return table if head.orders == (Order.BYTES,) else table.sort_by("key")
+        return table if is_ascending(table["key"]) else table.sort_by("key")
 
-    def _kept(self, head: Head, numbers: Sequence[int]) -> dict[int, Cells]:
-        places = [self._place(offset) for offset in head.index.offsets[numbers].tolist()]
-        found = zip(numbers, map(self._cache.get, places), strict=True)
-        return {number: cells for number, cells in found if isinstance(cells, Cells)}
+    def _kept(self, head: Head, numbers: Sequence[int]) -> dict[int, Unpacked]:
+        offsets = head.index.offsets[numbers].tolist()
+        found = [
+            (number, offset, self._cache.get(self._place(offset)))
+            for number, offset in zip(numbers, offsets, strict=True)
+        ]
+        return {number: Unpacked(number, offset, data) for number, offset, data in found if isinstance(data, bytes)}
 
     def _search_stored(self, head: Head, numbers: Sequence[int], search: Search) -> list[tuple[int, Any]]:
         # More than the cache can hold would only drive out what is wanted again.
         is_kept = int(head.index.sizes[numbers].sum()) <= self._cache.limit_bytes
 
-        def find(blocks: Sequence[tuple[int, Block]]) -> tuple[int, Any]:
-            run = self._unpack(head, blocks, is_kept=is_kept)
-            return run.first, search.in_run(run)
+        def find(run: Sequence[tuple[int, Block]]) -> tuple[int, Any]:
+            blocks = [Unpacked(number, block.place, block.unpack(head.trailer.codec)) for number, block in run]
+            if is_kept:
+                for block in blocks:
+                    self._cache.put(self._place(block.place), bytes(block.data), len(block.data))
+            return blocks[0].number, search.among(blocks, head.index)
 
         stored = read_blocks(self._storage, self._region, head.index, numbers)
         kind = (DATA, head.trailer.codec)
         parsed = ((number, parse_block(data, 0, kind, offset)) for number, offset, data in stored)
         runs = _runs(Sized(one, one[1].raw_bytes) for one in parsed)
         return list(in_order(find, runs, THREADS, 2 * THREADS) if len(numbers) > 1 else map(find, runs))
-
-    def _unpack(self, head: Head, blocks: Sequence[tuple[int, Block]], *, is_kept: bool) -> Run:
-        numbers = [number for number, _ in blocks]
-        payloads = unpack_blocks([block for _, block in blocks], head.trailer.codec, NO_ROOM)
-        cells, narrowing = cells_of(payloads)
-        require_own_keys(head.index, np.array(numbers), cells, payloads.borders)
-        if is_kept:
-            for (_, block), own in zip(blocks, cells_of_blocks(cells, payloads.borders), strict=True):
-                self._cache.put(self._place(block.place), own, own.size_bytes)
-        return Run(numbers[0], numbers[-1], cells, narrowing)
-
-
-def _search_kept(blocks: Sequence[Run], head: Head, search: Search) -> Iterator[tuple[int, Any]]:
-    """What is found in cached blocks that follow each other in what is searched."""
-    found = search.in_few_places(blocks)
-    if found is not None:
-        yield blocks[0].first, found
-        return
-    for run in _runs(Sized(block, len(block.cells.data)) for block in blocks):
-        if len(run) > 1:
-            place = int(head.index.offsets[run[0].first])
-            whole = Run(run[0].first, run[-1].last, *joined([block.cells for block in run], place))
-        else:
-            whole = run[0]
-        yield whole.first, search.in_run(whole)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Bounds of statistics in the Arrow type of the column that they are of, so that they compare with its values."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ _STORED: Final = {
     ValueType.LOCAL_TIMESTAMP_MICROS: ("long", pa.timestamp("us")),
     ValueType.LOCAL_TIMESTAMP_NANOS: ("long", pa.timestamp("ns")),
 }
+_NUMBER: Final = re.compile("0|[1-9][0-9]?", re.ASCII)
 _MOST_DIGITS: Final = 38
 _LONGEST_DECIMAL: Final = 16
 
@@ -55,10 +57,13 @@ def _stored(rows: pa.Table, field: pa.Field, kind: pa.DataType) -> Iterator[tupl
             case "bytes", ValueType.DECIMAL:
                 for info, decimal in _decimals(pc.unique(infos.filter(is_one)).to_pylist()):
                     yield pc.and_(is_one, pc.equal(infos, info).fill_null(False)), decimal
+            # 0.15 forgets what it wraps when it compacts; decimals of the first version have this one scale.
+            case "bytes", None if types.is_decimal(kind):
+                yield is_one, pa.decimal128(30, 15)
             case "string", ValueType.UUID:
                 continue
             # Before the second version a number could stand for a time, in the unit of the column.
-            case ("int" | "long"), None if types.is_temporal(kind) and _bits(kind) == _bits(field.type):
+            case (("int" | "long"), None) if types.is_temporal(kind) and kind.bit_width == field.type.bit_width:
                 yield is_one, kind
             case wrapper, _ if value_type in _STORED and wrapper == _STORED[ValueType(value_type)][0]:
                 yield is_one, _STORED[ValueType(value_type)][1]
@@ -66,16 +71,16 @@ def _stored(rows: pa.Table, field: pa.Field, kind: pa.DataType) -> Iterator[tupl
                 yield is_one, field.type
 
 
-def _bits(kind: pa.DataType) -> int:
-    return int(kind.bit_width)
-
-
 def _decimals(infos: list[str | None]) -> Iterator[tuple[str, pa.DataType]]:
     for info in infos:
         precision, _, scale = (info or "").partition(",")
-        if precision.isdecimal() and scale.isdecimal() and f"{int(precision)},{int(scale)}" == info:
-            if 1 <= int(precision) <= _MOST_DIGITS and int(scale) <= int(precision):
-                yield info, pa.decimal128(int(precision), int(scale))
+        if (
+            _NUMBER.fullmatch(precision)
+            and _NUMBER.fullmatch(scale)
+            and int(scale) <= int(precision) <= _MOST_DIGITS
+            and precision != "0"
+        ):
+            yield str(info), pa.decimal128(int(precision), int(scale))
 
 
 def _read(values: Any, stored: pa.DataType) -> Any:
@@ -97,9 +102,6 @@ def _unscaled(values: Any, kind: pa.DataType) -> Any:
         has_it = fits & (lengths > place)
         made[:, place] = np.where(has_it, octets[np.where(has_it, ends - 1 - place, 0)], sign)
     wide = pa.Array.from_buffers(pa.decimal128(_MOST_DIGITS, kind.scale), len(values), [None, pa.py_buffer(made)])
-    # No statistics are better than wrong ones: what has more digits than its type was not written by Hudi.
-    limit = pa.scalar(10**kind.precision - 1).cast(pa.decimal128(_MOST_DIGITS, 0))
-    del limit
     return pc.if_else(pa.array(fits), wide, pa.scalar(None, wide.type))
 
 
@@ -120,15 +122,13 @@ def _widened(values: Any, kind: pa.DataType) -> Any:
 def _is_kept_in_order(before: pa.DataType, after: pa.DataType) -> bool:
     if types.is_integer(before):
         return bool(types.is_integer(after) or types.is_floating(after))
-    same = (_is_bytes, types.is_floating, types.is_decimal, types.is_date, types.is_time, types.is_timestamp)
+    same = (_is_text, _is_bytes, types.is_floating, types.is_decimal, types.is_date, types.is_time, types.is_timestamp)
     return any(is_one(before) and is_one(after) for is_one in same) and not types.is_float64(before)
 
 
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
 def _is_bytes(kind: pa.DataType) -> bool:
-    return bool(
-        types.is_binary(kind)
-        or types.is_large_binary(kind)
-        or types.is_fixed_size_binary(kind)
-        or types.is_string(kind)
-        or types.is_large_string(kind)
-    )
+    return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind))

@@ -77,9 +77,9 @@ class LogReader:
             raise corrupt.in_file(path) from corrupt
 
     def _rows(self, block: LogBlock, path: str) -> Changes:
-        stored = _stored_rows(block)
+        stored = stored_rows(block)
         try:
-            is_delete = _deleted_rows(stored, self.marker)
+            is_delete = deleted_rows(stored, self.marker)
         except pa.ArrowException as broken:
             raise Unsupported(f"{path}: a column that marks deletions is of a type that cannot ({broken})") from broken
         rows = conform(stored, self.schema, path)
@@ -129,7 +129,8 @@ class LogReader:
         return self.schema.field(name).type
 
 
-def _stored_rows(block: LogBlock) -> pa.Table:
+def stored_rows(block: LogBlock) -> pa.Table:
+    """The rows of a data block in the columns that its writer knew."""
     if block.type is BlockType.PARQUET_DATA:
         return parquet_file.read_rows(bytes(block.content))
     starts, ends = framed_records(block.content, *records_head(block))
@@ -137,7 +138,7 @@ def _stored_rows(block: LogBlock) -> pa.Table:
     return decode_columns(schema, block.content, starts, ends)
 
 
-def _deleted_rows(rows: pa.Table, marker: DeleteMarker | None) -> np.ndarray:
+def deleted_rows(rows: pa.Table, marker: DeleteMarker | None) -> np.ndarray:
     """Rows that are deletions in the shape of a row."""
     is_delete = np.zeros(rows.num_rows, dtype=bool)
     if IS_DELETED in rows.schema.names:

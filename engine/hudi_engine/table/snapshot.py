@@ -58,7 +58,7 @@ class RowReader:
     def _merged(self, found: FileSlice) -> pa.Table:
         rule = self._rule()
         wanted = self._with_columns((RECORD_KEY, *rule.ordering))
-        reader = LogReader(self.storage, wanted, rule.ordering, _marker(self.config), self._is_valid)
+        reader = LogReader(self.storage, wanted, rule.ordering, delete_marker(self.config), self._is_valid)
         changes = reader.changes(found.log_files)
         pieces = [] if found.base_file is None else self._base(found.base_file, wanted)
         base = pa.concat_tables([wanted.empty_table(), *pieces])
@@ -99,7 +99,8 @@ class RowReader:
         return instant <= self.snapshot.instant and self.snapshot.view.completions.is_completed(instant)
 
 
-def _marker(config: TableConfig) -> DeleteMarker | None:
+def delete_marker(config: TableConfig) -> DeleteMarker | None:
+    """By which column of its own, if any, rows of this table say that they are deletions."""
     for prefix in ("hoodie.record.merge.property.", ""):
         column = config.properties.get(f"{prefix}hoodie.payload.delete.field")
         value = config.properties.get(f"{prefix}hoodie.payload.delete.marker")

@@ -79,3 +79,12 @@ def test_more_than_one_run_of_blocks_is_read_in_order(key: str) -> None:
     file = write_hfile(entries, Recipe("{}", 1))
 
     assert read_hfile(file, threads=3).entries.equals(entries)
+
+
+def test_values_that_are_cells_themselves_are_not_taken_for_cells() -> None:
+    inside = {b"inner-%d" % number: b"value" * (number % 3) for number in range(9)}
+    nested = block(inside)[33:]
+    rows = sorted(b"row-%d" % number for number in range(2_000))
+    entries = {row: nested[: len(nested) * (number % 4) // 3] for number, row in enumerate(rows)}
+
+    assert decoded(spread(entries, 3)) == sorted(entries.items())

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from hudi_engine.format.avro_types import AvroType, Record, parse
 # Vectors of this many positions and the bytes that they point into stay in the processor's caches.
 _RECORDS_AT_ONCE: Final = 1 << 14
 _BYTES_AT_ONCE: Final = 8 << 20
+_PLANS: Final = 64
 _LONGEST_RECORD: Final = (1 << 31) - 4 * MARGIN
 
 
@@ -45,7 +47,7 @@ def decode_columns(
     if not isinstance(written, Record):
         raise Unsupported("Avro values that are no records cannot be columns")
     _require_ascending(len(buffer), starts, ends)
-    steps, kept = _plan(written, columns)
+    steps, kept = _plan(written, None if columns is None else frozenset(columns))
     require_room(kept.types, starts.size, len(buffer))
     view = memoryview(buffer)
     batches = [
@@ -55,7 +57,8 @@ def decode_columns(
     return pa.Table.from_batches(batches, schema=kept)
 
 
-def _plan(written: Record, columns: Collection[str] | None) -> tuple[list[Step], pa.Schema]:
+@lru_cache(_PLANS)
+def _plan(written: Record, columns: frozenset[str] | None) -> tuple[tuple[Step, ...], pa.Schema]:
     """What is to be done with each field, and the schema of those that are kept."""
     steps, kept = [], []
     for field in written.fields:
@@ -63,7 +66,7 @@ def _plan(written: Record, columns: Collection[str] | None) -> tuple[list[Step],
         steps.append(Step(column, is_wanted))
         if is_wanted:
             kept.append(arrow_field(field.name, field.type, column))
-    return steps, pa.schema(kept)
+    return tuple(steps), pa.schema(kept)
 
 
 def _require_ascending(size: int, starts: Longs, ends: Longs) -> None:
@@ -83,7 +86,7 @@ def _parts(starts: Longs, ends: Longs) -> Iterator[slice]:
         first = last
 
 
-def _decode_batch(steps: list[Step], view: memoryview, starts: Longs, ends: Longs) -> list[pa.Array]:
+def _decode_batch(steps: tuple[Step, ...], view: memoryview, starts: Longs, ends: Longs) -> list[pa.Array]:
     base = int(starts[0])
     shift = base - MARGIN
     if ends[-1] - base > _LONGEST_RECORD:

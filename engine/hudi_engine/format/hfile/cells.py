@@ -2,8 +2,9 @@
 
 A cell is two lengths, a key of 12 bytes and the row, a value and a zero; nothing tells where cells start but their
 lengths. Two ways lead there. Every key ends in the same ten bytes: where rows are of one length, as those of UUIDs or
-hashes, finding these finds all cells, and the lengths confirm it. Else the blocks are walked in step, each step being
-one NumPy operation over every block.
+hashes, finding these finds all cells, and the lengths confirm it. Else the blocks are walked in many lanes at once,
+each step being one NumPy operation over every lane. Inside of a block the start of a lane is guessed, by the end of a
+key and a length that fits it; that the lane before arrives at the very place proves the guess.
 """
 
 import struct
@@ -31,8 +32,12 @@ KEY_EXTRA_BYTES = 2 + TAIL_BYTES
 FRAME_BYTES = LENGTHS.size + 1
 CELL_EXTRA_BYTES = FRAME_BYTES + KEY_EXTRA_BYTES
 MAX_ROW_BYTES = 32767
-# With fewer blocks than this, a step of NumPy costs more than stepping through them one by one.
-FEW_BLOCKS = 32
+# With fewer lanes than this, a step of NumPy costs more than stepping through them one by one.
+FEW_LANES = 32
+# Lanes of about so many cells are begun inside of blocks, wherever a row no longer than this seems to be.
+CELLS_PER_LANE = 32
+LIKELY_ROW_BYTES = 128
+LOW_LENGTHS_BACK = np.arange(LIKELY_ROW_BYTES, dtype=np.uint8)[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,21 +158,51 @@ def _cells_of_any_rows(blocks: Payloads) -> tuple[Any, Any]:
 def _walk(blocks: Payloads) -> Any:
     """Where each cell starts, if the lengths are to be believed."""
     filled = blocks.borders[:-1] < blocks.borders[1:]
-    at, end = blocks.borders[:-1][filled], blocks.borders[1:][filled]
-    lengths = _lengths_view(blocks.data)
+    starts, ends = blocks.borders[:-1][filled], blocks.borders[1:][filled]
+    lanes = np.union1d(starts, _likely_starts(blocks))
+    found, reached = _walk_lanes(blocks.data, lanes, np.append(lanes[1:], blocks.borders[-1]))
+    # Block by block there is no doubt where to begin. Elsewhere it must be where the walk before arrived.
+    is_end = np.isin(lanes[1:], starts)
+    if (is_end | (reached[:-1] == lanes[1:])).all():
+        return found
+    return _walk_lanes(blocks.data, starts, ends)[0]
+
+
+def _likely_starts(blocks: Payloads) -> Any:
+    """Places, one in a number of cells, that look as if a cell started there."""
+    tails = _starts_of_cells(blocks, 0)[CELLS_PER_LANE:-1:CELLS_PER_LANE]
+    tails = tails[tails >= LIKELY_ROW_BYTES + HEAD_BYTES]
+    if not len(tails):
+        return tails
+    windows = np.lib.stride_tricks.sliding_window_view(blocks.data, LIKELY_ROW_BYTES)[tails - LIKELY_ROW_BYTES]
+    # The last byte of a row's length is as many bytes before the tail as it says.
+    which, at = np.nonzero(windows == LOW_LENGTHS_BACK)
+    row_bytes = LIKELY_ROW_BYTES - 1 - at
+    starts = tails[which] - row_bytes - HEAD_BYTES
+    return starts[_lengths_view(blocks.data)[starts].astype(np.uint64) >> np.uint64(32) == row_bytes + KEY_EXTRA_BYTES]
+
+
+def _walk_lanes(data: Any, at: Any, end: Any) -> tuple[Any, Any]:
+    """Where cells start from each place to the end beside it, in order, and where beyond each end the next would."""
+    lengths = _lengths_view(data)
+    reached = np.empty(len(at), np.int64)
+    lanes = np.arange(len(at))
     steps = []
-    while len(at) > FEW_BLOCKS:
+    while len(at) > FEW_LANES:
         steps.append(at)
         found = lengths[at].astype(np.uint64)
         at = at + ((found >> np.uint64(32)) + (found & LOW_HALF)).view(np.int64) + FRAME_BYTES
         is_inside = at < end
         if not is_inside.all():
-            at, end = at[is_inside], end[is_inside]
-    steps += [_walk_one(blocks.data, *one) for one in zip(at.tolist(), end.tolist(), strict=True)]
-    return np.sort(np.concatenate(steps), kind="stable") if steps else at
+            reached[lanes[~is_inside]] = at[~is_inside]
+            at, end, lanes = at[is_inside], end[is_inside], lanes[is_inside]
+    for lane, one_at, one_end in zip(lanes.tolist(), at.tolist(), end.tolist(), strict=True):
+        starts, reached[lane] = _walk_one(data, one_at, one_end)
+        steps.append(starts)
+    return np.sort(np.concatenate(steps), kind="stable") if steps else at, reached
 
 
-def _walk_one(data: Any, at: int, end: int) -> Any:
+def _walk_one(data: Any, at: int, end: int) -> tuple[Any, int]:
     starts = array("q")
     while at < end:
         starts.append(at)
@@ -175,7 +210,7 @@ def _walk_one(data: Any, at: int, end: int) -> Any:
         if key_bytes < KEY_EXTRA_BYTES:
             break  # It will be refused; a payload of zeros would otherwise be a very long walk.
         at += key_bytes + value_bytes + FRAME_BYTES
-    return np.frombuffer(starts, np.int64)
+    return np.frombuffer(starts, np.int64), at
 
 
 def _require_cells_fill_blocks(blocks: Payloads, starts: Any, ends: Any, row_bytes: Any) -> None:

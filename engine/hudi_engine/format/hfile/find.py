@@ -5,10 +5,8 @@ have in common at their start is put aside, the next eight bytes of each are rea
 these with several rows are compared with rows themselves.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,6 @@ import pyarrow.compute as pc
 
 from hudi_engine.format.hfile.cells import (
     HEAD_BYTES,
-    LENGTHS,
     LOW_HALF,
     MAX_ROW_BYTES,
     TAIL_BYTES,
@@ -48,36 +45,22 @@ class Cells:
     def __len__(self) -> int:
         return len(self.rows)
 
-    @property
-    def size_bytes(self) -> int:
-        row_bytes = 0 if isinstance(self.row_bytes, int) else self.row_bytes.nbytes
-        return int(self.data.nbytes + self.rows.nbytes + row_bytes)
-
     def lengths(self, at: Any) -> Any:
         """The bytes of the rows at these places."""
         return self.row_bytes if isinstance(self.row_bytes, int) else self.row_bytes[at].astype(np.int64)
 
     def keys(self, at: Any) -> Any:
         """The keys at these places, as an Arrow array."""
-        starts = self.rows[at].astype(np.int64)
-        return _gathered(self.data, starts, starts + self.lengths(at))
+        return _gathered(self.data, self.rows[at].astype(np.int64), self.lengths(at))
 
     def entries(self, at: Any) -> Any:
         """The keys and values at these places."""
-        starts = self.rows[at].astype(np.int64)
-        ends = starts + self.lengths(at)
-        heads = _numbers(self.data)[starts - HEAD_BYTES].astype(np.uint64)
-        values = ends + TAIL_BYTES
-        value_ends = values + (heads & LOW_HALF).astype(np.int64)
-        columns = [_gathered(self.data, starts, ends), _gathered(self.data, values, value_ends)]
-        return pa.record_batch(columns, ENTRIES)
-
-    def value(self, at: int, row_bytes: int) -> bytes:
-        """The value at a place, whose row has so many bytes."""
-        start = int(self.rows[at])
-        _, value_bytes = LENGTHS.unpack_from(self.data, start - HEAD_BYTES)
-        end_of_key = start + row_bytes + TAIL_BYTES
-        return self.data[end_of_key : end_of_key + value_bytes].tobytes()
+        starts, row_bytes = self.rows[at].astype(np.int64), self.lengths(at)
+        value_bytes = (_numbers(self.data)[starts - HEAD_BYTES].astype(np.uint64) & LOW_HALF).astype(np.int64)
+        if len(value_bytes) and value_bytes.min() == value_bytes.max():
+            value_bytes = int(value_bytes[0])
+        keys = _gathered(self.data, starts, row_bytes)
+        return pa.record_batch([keys, _gathered(self.data, starts + row_bytes + TAIL_BYTES, value_bytes)], ENTRIES)
 
 
 def _numbers(data: Any) -> Any:
@@ -85,19 +68,26 @@ def _numbers(data: Any) -> Any:
     return np.ndarray((max(len(data) - WORD + 1, 0),), ">u8", data, strides=(1,))
 
 
-def _gathered(data: Any, starts: Any, ends: Any) -> Any:
+def _gathered(data: Any, starts: Any, lengths: Any) -> Any:
+    """The pieces that start there, of one length or each of its own, as an Arrow array of their own memory."""
+    if isinstance(lengths, int) and lengths:
+        pieces = np.ndarray((len(data) - lengths + 1,), f"V{lengths}", data, strides=(1,))[starts]
+        borders = np.arange(0, len(starts) * lengths + 1, lengths)
+        return _array(len(starts), borders, pieces)
     borders = np.empty(2 * len(starts), np.int64)
     borders[0::2] = starts
-    borders[1::2] = ends
-    buffers = [None, pa.py_buffer(borders), pa.py_buffer(data)]
+    borders[1::2] = starts + lengths
     # Every other piece is what lies between two that are wanted.
-    pieces = pa.Array.from_buffers(pa.large_binary(), max(len(borders) - 1, 0), buffers)
-    return pieces.take(pa.array(np.arange(0, len(borders), 2)))
+    return _array(max(len(borders) - 1, 0), borders, data).take(pa.array(np.arange(0, len(borders), 2)))
+
+
+def _array(length: int, borders: Any, data: Any) -> Any:
+    return pa.Array.from_buffers(pa.large_binary(), length, [None, pa.py_buffer(borders), pa.py_buffer(data)])
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """What the rows have in common at their start, and the eight bytes that follow it, as ascending numbers."""
+    """What the rows have in common at their start, and the eight bytes that follow it as numbers."""
 
     prefix: bytes
     words: Any
@@ -110,41 +100,32 @@ def cells_of(blocks: Payloads) -> tuple[Cells, Narrowing | None]:
 
 def _checked(cells: Cells, place: int) -> tuple[Cells, Narrowing | None]:
     narrowing = _narrow(cells)
-    if narrowing and _is_strict(cells, narrowing):
+    if narrowing and _is_strict(cells, narrowing.words):
         return cells, narrowing
     require_ascending(cells.keys(slice(None)), place)
     return replace(cells, is_strict=False), None
 
 
-def cells_of_blocks(cells: Cells, borders: Any) -> Iterator[Cells]:
-    """The run's cells block by block, to be kept without the rest of the run."""
-    cuts = np.searchsorted(cells.rows, borders).tolist()
-    for (start, end), (first, after) in zip(pairwise(borders.tolist()), pairwise(cuts), strict=True):
-        row_bytes = cells.row_bytes if isinstance(cells.row_bytes, int) else cells.row_bytes[first:after].copy()
-        rows = (cells.rows[first:after] - start).astype(np.int32)
-        yield Cells(cells.data[start:end].copy(), rows, row_bytes, cells.is_strict)
-
-
-def joined(blocks: Sequence[Cells], place: int) -> tuple[Cells, Narrowing | None]:
-    """The cells of several blocks, the first of which is at `place`, as one run; refuses rows that do not ascend."""
-    borders = np.cumsum([0, *(len(block.data) for block in blocks)]).tolist()
-    rows = np.concatenate([block.rows + np.int64(border) for block, border in zip(blocks, borders, strict=False)])
-    row_bytes = blocks[0].row_bytes
-    if not all(isinstance(block.row_bytes, int) and block.row_bytes == row_bytes for block in blocks):
-        row_bytes = np.concatenate([np.broadcast_to(np.int16(block.row_bytes), len(block)) for block in blocks])
-    return _checked(Cells(np.concatenate([block.data for block in blocks]), rows, row_bytes, is_strict=True), place)
+def _is_strict(cells: Cells, words: Any) -> bool:
+    """Whether each row is larger than the one before; rows themselves are compared only where their words are equal."""
+    not_larger = words[1:] <= words[:-1]
+    if not not_larger.any():
+        return True
+    at = np.flatnonzero(not_larger)
+    if (words[at] > words[at + 1]).any():
+        return False
+    return not pc.less(cells.keys(at), cells.keys(at + 1)).false_count
 
 
 def _narrow(cells: Cells) -> Narrowing | None:
-    """The rows as numbers, if they ascend as far as these tell."""
+    """The rows as numbers, if all have in common what the first and the last have."""
     if not len(cells):
         return Narrowing(b"", np.zeros(0, np.uint64))
     first, last = cells.keys(np.array([0, len(cells) - 1])).to_pylist()
     prefix = _common_start(first, last)
     if not _all_begin_with(cells, prefix):
         return None
-    words = _words(cells.data, cells.rows + len(prefix), cells.row_bytes - np.int64(len(prefix)))
-    return None if (words[1:] < words[:-1]).any() else Narrowing(prefix, words)
+    return Narrowing(prefix, _words(cells.data, cells.rows + len(prefix), cells.row_bytes - np.int64(len(prefix))))
 
 
 def _common_start(one: bytes, other: bytes) -> bytes:
@@ -165,14 +146,9 @@ def _all_begin_with(cells: Cells, prefix: bytes) -> bool:
 def _words(data: Any, starts: Any, lengths: Any) -> Any:
     """The first eight bytes of each piece as a number; what a shorter piece lacks is nought."""
     words = _numbers(data)[starts].astype(np.uint64)
-    words &= MASKS[np.clip(lengths, 0, WORD)]
+    if np.min(lengths, initial=WORD) < WORD:
+        words &= MASKS[np.clip(lengths, 0, WORD)]
     return words
-
-
-def _is_strict(cells: Cells, narrowing: Narrowing) -> bool:
-    """Whether rows with equal numbers ascend as well."""
-    at = np.flatnonzero(narrowing.words[1:] == narrowing.words[:-1])
-    return not len(at) or pc.less(cells.keys(at), cells.keys(at + 1)).false_count == 0
 
 
 def find_keys(cells: Cells, keys: Any, narrowing: Narrowing | None = None) -> Any:
@@ -180,35 +156,15 @@ def find_keys(cells: Cells, keys: Any, narrowing: Narrowing | None = None) -> An
     narrowing = narrowing or (_narrow(cells) if cells.is_strict else None)
     if not narrowing or not len(cells):
         return cells.entries(_places(pc.is_in(cells.keys(slice(None)), keys)))
-    at = np.minimum(_ranks(cells, narrowing, keys), len(cells) - 1)
+    low, high = _narrowed(narrowing, keys)
+    if (high - low > 1).any():
+        low = _ranked(cells, keys, low, high)
+    at = np.minimum(low, len(cells) - 1)
     return cells.entries(np.unique(at[_places(pc.equal(cells.keys(at), keys))]))
-
-
-def find_one_by_one(cells: Cells, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """The same for keys so few that most cells should not even be looked at; the cells must be strict."""
-    key_at, places = _KeyAt(cells), range(len(cells))
-    for key in keys:
-        at = bisect_left(places, key, key=key_at)
-        if at < len(cells) and key_at(at) == key:
-            yield key, cells.value(at, len(key))
 
 
 def _places(is_wanted: Any) -> Any:
     return np.flatnonzero(is_wanted.to_numpy(zero_copy_only=False))
-
-
-class _KeyAt:
-    """The key at a place, at the cost of a few bytecodes."""
-
-    def __init__(self, cells: Cells) -> None:
-        self._data, self._rows = memoryview(cells.data), memoryview(cells.rows)
-        self._row_bytes = None if isinstance(cells.row_bytes, int) else memoryview(cells.row_bytes)
-        self._equal_bytes = cells.row_bytes if isinstance(cells.row_bytes, int) else 0
-
-    def __call__(self, at: int) -> bytes:
-        start = self._rows[at]
-        length = self._row_bytes[at] if self._row_bytes is not None else self._equal_bytes
-        return bytes(self._data[start : start + length])
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +221,10 @@ def _begin_with_any(keys: Any, prefixes: Prefixes) -> Any:
 
 def _ranks(cells: Cells, narrowing: Narrowing, keys: Any) -> Any:
     """For each key how many rows are smaller."""
-    low, high = _narrowed(narrowing, keys)
+    return _ranked(cells, keys, *_narrowed(narrowing, keys))
+
+
+def _ranked(cells: Cells, keys: Any, low: Any, high: Any) -> Any:
     while len(at := np.flatnonzero(low < high)):
         middle = (low[at] + high[at]) >> 1
         is_less = pc.less(cells.keys(middle), keys.take(pa.array(at))).to_numpy(zero_copy_only=False)

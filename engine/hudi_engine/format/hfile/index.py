@@ -27,6 +27,8 @@ ENTRY = struct.Struct(">qi")
 INFO_MAGIC = b"PBUF"
 # What follows the row in a full key: no column family, the newest time, a put.
 KEY_TAIL = b"\0\x7f" + b"\xff" * 7 + b"\x04"
+# What HBase says about the middle key of a file with more than one level of index.
+MIDDLE_KEY_BYTES = 16
 LARGEST_TIME = b"MAX_MEMSTORE_TS_KEY"
 
 Entry = tuple[bytes, int, int]
@@ -64,7 +66,7 @@ def parse_load_on_open(data: Bytes, trailer: Trailer, origin: int) -> LoadOnOpen
     meta = parse_block(data, root.end, (ROOT_INDEX, codec), origin)
     info = parse_block(data, meta.end, (FILE_INFO, codec), origin)
     with _block_at(end):
-        index = _index_of(_root_entries(root.unpack(codec), trailer.data_index_count), end)
+        index = _index_of(_root_entries(root.unpack(codec), trailer), end)
     with _block_at(origin + root.end):
         places = dict(_meta_entries(meta.unpack(codec), trailer.meta_index_count, end))
     with _block_at(origin + meta.end):
@@ -93,22 +95,26 @@ def _block_at(place: int) -> Iterator[None]:
         raise CorruptFile(f"{broken.what} ({broken.offset} bytes into the payload)", place) from broken
 
 
-def _root_entries(payload: Bytes, count: int) -> list[Entry]:
+def _root_entries(payload: Bytes, trailer: Trailer) -> list[Entry]:
     try:
-        return list(_entries(payload, count, vint))
+        return _entries(payload, trailer, vint)
     except CorruptFile as broken:
         # Hudi 1.1 wrote protobuf varints here; they differ from what the format asks for above 127 only.
         try:
-            return list(_entries(payload, count, varint))
+            return _entries(payload, trailer, varint)
         except CorruptFile:
             raise broken from None
 
 
-def _entries(payload: Bytes, count: int, integer: Integer) -> Iterator[Entry]:
-    at = 0
-    for _ in range(count):
+def _entries(payload: Bytes, trailer: Trailer, integer: Integer) -> list[Entry]:
+    at, entries = 0, []
+    for _ in range(trailer.data_index_count):
         key, offset, size, at = _named_place(payload, at, integer)
-        yield _row(key, at), offset, size
+        entries.append((_row(key, at), offset, size))
+    # A count that is too small would hide blocks from a search.
+    if len(payload) - at not in ((0,) if trailer.index_levels == 1 else (0, MIDDLE_KEY_BYTES)):
+        raise CorruptFile(f"{len(payload) - at} bytes after the last of {len(entries)} index entries", at)
+    return entries
 
 
 def _named_place(payload: Bytes, at: int, integer: Integer) -> tuple[bytes, int, int, int]:

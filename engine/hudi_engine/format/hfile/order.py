@@ -56,7 +56,8 @@ def orders_of(keys: Any, place: int) -> tuple[Order, ...]:
 
 
 def is_ascending(keys: Any) -> bool:
-    return not pc.less(keys[1:], keys[:-1]).true_count
+    """Whether no key is smaller in bytes than the one before."""
+    return not pc.any(pc.less(keys[1:], keys[:-1])).as_py()
 
 
 def require_ascending(keys: Any, place: int) -> None:

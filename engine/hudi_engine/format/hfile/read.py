@@ -107,8 +107,12 @@ def entries_of(blocks: Sequence[tuple[int, Bytes]], codec: Codec, threads: int =
     Keys are required to ascend, in bytes or as Java's strings compare, which early native writers went by.
     """
     runs = list(_runs(blocks))
-    with ThreadPoolExecutor(threads) as pool:
-        decoded = list(pool.map(lambda first: list(_decoded(runs[first::threads], codec)), range(threads)))
+    if threads == 1:
+        # The caller may have threads of its own; another for each call would leave its memory behind.
+        decoded = [list(_decoded(runs, codec))]
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            decoded = list(pool.map(lambda first: list(_decoded(runs[first::threads], codec)), range(threads)))
     batches = [decoded[number % threads][number // threads] for number in range(len(runs))]
     for run, (before, after) in zip(runs[1:], pairwise(batches), strict=True):
         require_ascending(pa.concat_arrays([before["key"][-1:], after["key"][:1]]), run[0][0])

@@ -4,10 +4,11 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Final, cast
 
 from hudi_engine.errors import CorruptFile, Unsupported
-from hudi_engine.format.avro_decode import compile_decoder, decode
+from hudi_engine.format.avro_decode import Read, compile_decoder, decode
 from hudi_engine.format.avro_encode import compile_encoder
 from hudi_engine.format.log.block import CONTENT_VERSION, BlockType, LogBlock
 from hudi_engine.format.service_records import NEWEST, RecordName, record_type
@@ -67,9 +68,8 @@ def decode_deletes(block: LogBlock) -> list[DeletedKey]:
         raise Unsupported(f"a delete block of content version {version} at offset {block.offset}")
     if length != len(content) - _HEAD.size:
         raise CorruptFile(f"a delete block with a length of {length} for {len(content)} bytes", block.offset)
-    read = compile_decoder(record_type(RecordName.DELETE_LIST, NEWEST))
     try:
-        value = decode(read, content, _HEAD.size, len(content))
+        value = decode(_reader(), content, _HEAD.size, len(content))
     except CorruptFile as wrong:  # its offset is one of the content
         raise CorruptFile(f"in the delete block, {wrong.what}", block.offset) from wrong
     rows = cast(dict[str, list[dict[str, object]]], value)["deleteRecordList"]
@@ -90,6 +90,11 @@ def encode_deletes(deletes: Iterable[DeletedKey], table_version: int) -> bytes:
     compile_encoder(kind)(out, {"deleteRecordList": rows})
     _HEAD.pack_into(out, 0, CONTENT_VERSION, len(out) - _HEAD.size)
     return bytes(out)
+
+
+@cache
+def _reader() -> Read:
+    return compile_decoder(record_type(RecordName.DELETE_LIST, NEWEST))
 
 
 def _deleted(row: dict[str, object], offset: int) -> DeletedKey:

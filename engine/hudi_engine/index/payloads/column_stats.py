@@ -6,13 +6,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hudi_engine.index.payloads.bounds import BOUND, bound_of, require_value_types
 from hudi_engine.index.payloads.newest import key_numbers
 from hudi_engine.index.payloads.records import (
     IS_DELETED,
     KEY,
+    LIVES,
     Wanted,
     as_type,
     child,
@@ -106,8 +106,8 @@ def _columns(entries: pa.Table, written: str) -> Iterator[list[Any]]:
             bound_of(child(found, "minValue")),
             bound_of(child(found, "maxValue")),
             *(child(found, name) for name in _COUNTS),
-            child_or(found, "isTightBound", pa.scalar(False)),
-            require_value_types(as_type(pc.struct_field(value_type, [0]), pa.int32())),
-            pc.struct_field(value_type, [1]),
+            child_or(found, "isTightBound", LIVES),
+            require_value_types(as_type(child(value_type, "typeOrdinal"), pa.int32())),
+            child(value_type, "additionalInfo"),
             child(found, "isDeleted"),
         ]

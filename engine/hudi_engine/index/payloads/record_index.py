@@ -9,10 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import Unsupported
-from hudi_engine.index.payloads.newest import newest_wins
+from hudi_engine.index.payloads.newest import last_places, newest_wins
 from hudi_engine.index.payloads.records import (
     IS_DELETED,
     KEY,
+    LIVES,
     Wanted,
     as_type,
     child,
@@ -35,7 +36,9 @@ _SCHEMA: Final = pa.schema(
     ]
 )
 _AS_UUID, _VERBATIM = 0, 1
-_NO_FILE_INDEX: Final = -1
+_NO_FILE_INDEX: Final = pa.scalar(-1, pa.int32())
+_DASH: Final = pa.scalar("-", pa.string())
+_NO_POSITION: Final = pa.scalar(None, pa.int64())
 _UUID_CHARACTERS: Final = 36
 _DASHES: Final = (8, 13, 18, 23)
 _DIGITS: Final = np.array([number for number in range(_UUID_CHARACTERS) if number not in _DASHES])
@@ -64,8 +67,8 @@ def _columns(entries: pa.Table, written: str) -> Iterator[list[Any]]:
             require_values(child(found, "partitionName"), "the partition of a location"),
             _file_ids(found),
             require_values(child(found, "instantTime"), "the instant of a location"),
-            child_or(found, "position", pa.scalar(None, pa.int64())),
-            pa.repeat(False, len(keys)),
+            child_or(found, "position", _NO_POSITION),
+            pa.repeat(LIVES, len(keys)),
         ]
 
 
@@ -92,11 +95,22 @@ def _file_ids(found: Any) -> Any:
 def _assembled(found: Any) -> Any:
     """File ids of a UUID, given as two numbers, and of the file's number in its task, which older ones lack."""
     halves = [_numbers(child(found, name), np.int64, name) for name in ("fileIdHighBits", "fileIdLowBits")]
-    numbers = child(found, "fileIndex")
-    uuids = _uuids(np.stack(halves, axis=1))
-    texts = pc.binary_join_element_wise(uuids, pc.cast(numbers, pa.string()), "-")
-    has_none = pc.equal(require_values(numbers, "fileIndex"), _NO_FILE_INDEX)
-    return pc.if_else(has_none, uuids, texts) if has_none.true_count else texts
+    # Millions of keys are in few file groups, so that texts are made once for each.
+    places, rows = _distinct([*halves, _numbers(child(found, "fileIndex"), np.int32, "fileIndex").astype(np.int64)])
+    numbers = child(found, "fileIndex").take(pa.array(rows))
+    uuids = _uuids(np.stack([half[rows] for half in halves], axis=1))
+    texts = pc.binary_join_element_wise(uuids, pc.cast(numbers, pa.string()), _DASH)
+    return pc.if_else(pc.equal(numbers, _NO_FILE_INDEX), uuids, texts).take(places)
+
+
+def _distinct(columns: list[npt.NDArray[np.int64]]) -> tuple[Any, npt.NDArray[np.int64]]:
+    """For each row the number of its combination of values, and a row for each such number."""
+    numbers = np.zeros(columns[0].size, dtype=np.int64)
+    for column in columns:
+        encoded = pa.array(column).dictionary_encode()
+        numbers = numbers * len(encoded.dictionary) + encoded.indices.to_numpy()
+        numbers = pa.array(numbers).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return pa.array(numbers), last_places(numbers)
 
 
 def _uuids(halves: npt.NDArray[np.int64]) -> Any:

@@ -1,0 +1,37 @@
+"""How a command ends that could not do what it was asked."""
+
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from hudi_engine.cli import screen
+from hudi_engine.errors import EngineError
+
+INTERNAL_ERROR = 70  # sysexits.h, EX_SOFTWARE: a fault of ours, never one of the table's
+DEBUG = "HUDI_ENGINE_DEBUG"
+
+
+def document_of(error: BaseException) -> dict[str, object]:
+    """What a program is told."""
+    retry = isinstance(error, EngineError) and error.retry
+    return {"class": type(error).__name__, "message": _message(error), "retry": retry, "exit": _exit_code(error)}
+
+
+def leave(error: BaseException) -> NoReturn:
+    """Ends with one line for people and the exit code; with the traceback if that was asked for."""
+    if os.environ.get(DEBUG):
+        raise error
+    click.echo(f"hudi-engine: {screen.safe(_message(error))}", err=True)
+    sys.exit(_exit_code(error))
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, EngineError):
+        return str(error)
+    return f"internal error: {type(error).__name__}: {error}. Run again with --debug and report what it shows."
+
+
+def _exit_code(error: BaseException) -> int:
+    return error.exit_code if isinstance(error, EngineError) else INTERNAL_ERROR

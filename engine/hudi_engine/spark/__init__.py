@@ -1,0 +1,1 @@
+"""What Spark spreads over its tasks. Only here is pyspark imported."""

@@ -1,0 +1,1 @@
+"""Compares every index of a table with what its committed data files and logs really hold."""
