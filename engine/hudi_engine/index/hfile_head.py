@@ -7,7 +7,7 @@ from hudi_engine.errors import CorruptFile
 from hudi_engine.format.hfile.index import BlockIndex, LoadOnOpen, parse_child_index, parse_load_on_open
 from hudi_engine.format.hfile.order import Order, orders_of
 from hudi_engine.format.hfile.trailer import Trailer, parse_trailer
-from hudi_engine.index.ranges import RangeReader, Region, read_blocks, read_part
+from hudi_engine.index.ranges import REMOTE_READERS, BlockReader, RangeReader, Region, read_blocks, read_part
 
 # The first read of a file: the trailer and what is loaded with it, which grows with the file. Blocks of 64 KiB that
 # hold UUIDs take 0.3% of the file for their index.
@@ -46,7 +46,8 @@ def read_head(storage: RangeReader, region: Region) -> Head:
     load_on_open = _load_on_open(storage, region, trailer, tail)
     index = load_on_open.root
     for level in range(trailer.index_levels - 1, 0, -1):
-        children = [block.data for block in read_blocks(storage, region, index, range(len(index)))]
+        reader = BlockReader(storage, region, REMOTE_READERS)
+        children = [block.data for block in read_blocks(reader, index, range(len(index)))]
         index = parse_child_index(children, index, trailer, level)
     return Head(trailer, index, orders_of(index.keys, trailer.load_on_open_offset), load_on_open.info)
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -14,13 +13,14 @@ from hudi_engine.index.hashing import shard_numbers
 from hudi_engine.index.keys import hashed_part
 from hudi_engine.index.kinds import IndexKind, parse_shard_name, shards_by_partition
 from hudi_engine.index.payloads import Family
+from hudi_engine.index.ranges import REMOTE_READERS, Effort, in_order
 from hudi_engine.index.shard import Shard
+from hudi_engine.storage.protocol import Storage, is_remote
 from hudi_engine.table.interleave import interleave
 
 _CORES = os.cpu_count() or 1
-# With many keys a shard the time goes into unpacking blocks and searching them whole, which threads share.
-# With few it goes into waiting for a remote store, or into steps of Python, where threads would only be in the way.
-_MANY_KEYS = 1000
+# With few keys a shard, the time goes into waiting for a remote store and not into unpacking blocks.
+_FEW_KEYS = 1000
 _WAITING = 16
 
 _Task = tuple[Shard, pa.Array]
@@ -87,15 +87,19 @@ class Index:
         ]
 
     def _search(self, search: _Search, tasks: Sequence[_Task]) -> pa.Table:
-        with ThreadPoolExecutor(_workers(tasks)) as pool:
-            found = list(pool.map(lambda task: search(*task), tasks))
+        found = in_order(lambda task: search(*task), tasks, _workers(tasks), len(tasks))
         return pa.concat_tables([self.family.schema.empty_table(), *found])
 
 
+def effort_for(storage: Storage, shard_count: int) -> Effort:
+    """The effort for each shard of an index: where several are read at once, none needs threads of its own."""
+    return Effort(REMOTE_READERS if is_remote(storage) else 1, _CORES if shard_count == 1 else 1)
+
+
 def _workers(tasks: Sequence[_Task]) -> int:
-    if sum(len(keys) for _, keys in tasks) > _MANY_KEYS * len(tasks):
-        return _CORES
-    return _WAITING if any("://" in shard.storage.location for shard, _ in tasks) else 1
+    is_waiting = sum(len(keys) for _, keys in tasks) <= _FEW_KEYS * len(tasks)
+    most = _WAITING if is_waiting and any(is_remote(shard.storage) for shard, _ in tasks) else _CORES
+    return min(most, len(tasks))
 
 
 def shard_groups(where: str, shards: Sequence[Shard]) -> Mapping[str | None, tuple[Shard, ...]]:

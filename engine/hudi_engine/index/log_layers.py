@@ -13,10 +13,10 @@ from hudi_engine.format.log.frames import read_frames
 from hudi_engine.format.log.order import live_blocks
 from hudi_engine.format.log.reader import read_blocks
 from hudi_engine.index.block_cache import BlockCache, Place
-from hudi_engine.index.ranges import RangeReader, Region
+from hudi_engine.index.ranges import Effort, RangeReader, Region
 from hudi_engine.index.stored_hfile import StoredHFile
 from hudi_engine.storage.paths import require_range
-from hudi_engine.storage.protocol import FileStat, Storage
+from hudi_engine.storage.protocol import FileStat, Storage, is_remote
 from hudi_engine.table.file_view import LogFile
 
 # One request for the whole file is quicker than several for the parts of a small one.
@@ -47,6 +47,7 @@ class Logs:
     storage: Storage
     cache: BlockCache
     is_valid_instant: Callable[[str], bool]
+    effort: Effort
 
     def layers(self, logs: tuple[LogFile, ...]) -> Iterator[Written | Deleted]:
         """What these files, in merge order, say about their shard, oldest first."""
@@ -60,7 +61,7 @@ class Logs:
         try:
             match block.type:
                 case BlockType.HFILE_DATA:
-                    hfile = StoredHFile(place.storage, place.region, self.cache)
+                    hfile = StoredHFile(place.storage, place.region, self.cache, self.effort)
                     return Written(hfile, block.require(HeaderKey.SCHEMA), path)
                 case BlockType.DELETE:
                     return Deleted(self._deleted_keys(place, block))
@@ -87,7 +88,7 @@ class Logs:
                 return [(_Place(self.storage, r), f.block) for r, f in zip(regions, frames, strict=True)]
         try:
             # Object stores never show half a file.
-            blocks = list(read_blocks(self._whole(log), is_store_atomic="://" in self.storage.location))
+            blocks = list(read_blocks(self._whole(log), is_store_atomic=is_remote(self.storage)))
         except CorruptFile as corrupt:
             raise corrupt.in_file(stat.path) from corrupt
         return [(_held(block, stat), block) for block in blocks]

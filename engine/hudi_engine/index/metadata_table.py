@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hudi_engine.errors import Contradiction, CorruptFile, NotFound
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.definitions import DEFAULT_PATH, IndexDefinition, parse_definitions
-from hudi_engine.index.index import Index, shard_groups
+from hudi_engine.index.index import Index, effort_for, shard_groups
 from hudi_engine.index.kinds import kind_of
 from hudi_engine.index.log_layers import Logs
 from hudi_engine.index.payloads import family_of
@@ -47,8 +47,9 @@ class MetadataTable:
         kind = kind_of(name)
         definition = self.definitions.get(name)
         family = family_of(kind, definition)
-        logs = Logs(self.table.storage, self.cache, self.instants.__contains__)
         slices = self.table.slices(self.view, {name: self.table.storage.list(name)}, max(self.view.visible_instants))
+        effort = effort_for(self.table.storage, len(slices))
+        logs = Logs(self.table.storage, self.cache, self.instants.__contains__, effort)
         shards = [Shard(found, family, self.table.storage, self.cache, logs) for found in slices]
         groups = shard_groups(f"{self.table.storage.location}/{name}", shards)
         return Index(name, kind, definition, family, groups)

@@ -15,7 +15,7 @@ from hudi_engine.format.hfile.index import BlockIndex
 # reading takes, be the file small or large.
 GAP_BYTES = 64 << 10
 REQUEST_BYTES = 2 << 20
-READERS = 8
+REMOTE_READERS = 8
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -35,6 +35,27 @@ class Region:
     start: int
     length: int
     modified_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How many requests are under way at a time, and how many threads unpack what comes."""
+
+    readers: int
+    threads: int
+
+
+ALONE = Effort(REMOTE_READERS, 2)
+"""For a file that is read while no other is, wherever it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockReader:
+    """What reads the blocks of one HFile."""
+
+    storage: RangeReader
+    region: Region
+    readers: int
 
 
 class StoredBlock(NamedTuple):
@@ -66,24 +87,18 @@ def read_part(storage: RangeReader, region: Region, start: int, length: int) -> 
     return data
 
 
-def read_blocks(
-    storage: RangeReader, region: Region, index: BlockIndex, numbers: Sequence[int]
-) -> Iterator[StoredBlock]:
+def read_blocks(reader: BlockReader, index: BlockIndex, numbers: Sequence[int]) -> Iterator[StoredBlock]:
     """The blocks so numbered, ascending; neighbours come by one request, several requests are under way at a time."""
     offsets, sizes = index.offsets.tolist(), index.sizes.tolist()
 
     def read(run: Sequence[int]) -> list[StoredBlock]:
         start, end = offsets[run[0]], offsets[run[-1]] + sizes[run[-1]]
-        data = memoryview(read_part(storage, region, start, end - start))
+        data = memoryview(read_part(reader.storage, reader.region, start, end - start))
         return [
             StoredBlock(number, offsets[number], data[offsets[number] - start :][: sizes[number]]) for number in run
         ]
 
-    runs = list(_neighbours(numbers, offsets, sizes))
-    if len(runs) == 1:
-        yield from read(runs[0])
-        return
-    for blocks in in_order(read, runs, READERS, READERS):
+    for blocks in in_order(read, _neighbours(numbers, offsets, sizes), reader.readers, reader.readers):
         yield from blocks
 
 
@@ -105,6 +120,9 @@ def _end(run: Sequence[int], offsets: Sequence[int], sizes: Sequence[int]) -> in
 
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], threads: int, ahead: int) -> Iterator[Result]:
     """What the function makes of each item, in order; so many items at most are taken before their turn."""
+    if threads <= 1:
+        yield from map(function, items)
+        return
     waiting: deque[Future[Result]] = deque()
     pool = ThreadPoolExecutor(threads)
     try:

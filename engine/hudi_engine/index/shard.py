@@ -98,7 +98,8 @@ class Shard:
         if file is None:
             return None
         path = file.stat.path
-        entries = StoredHFile(self.storage, Region(path, 0, file.stat.size_bytes, file.stat.modified_ms), self.cache)
+        region = Region(path, 0, file.stat.size_bytes, file.stat.modified_ms)
+        entries = StoredHFile(self.storage, region, self.cache, self.logs.effort)
         schema = entries.info().get(_SCHEMA)
         if schema is None:
             raise CorruptFile("an HFile of the metadata table without the schema of its values", 0, path)

@@ -30,11 +30,10 @@ from hudi_engine.format.hfile.touched import Touched, blocks_of_keys, blocks_of_
 from hudi_engine.format.hfile.wire import Bytes
 from hudi_engine.index.block_cache import BlockCache, Place
 from hudi_engine.index.hfile_head import Head, read_head
-from hudi_engine.index.ranges import RangeReader, Region, in_order, inside, read_blocks
+from hudi_engine.index.ranges import ALONE, BlockReader, Effort, RangeReader, Region, in_order, inside, read_blocks
 
 __all__ = ["Region", "StoredHFile"]
 
-THREADS = 2
 # Blocks are unpacked and searched in runs of so many bytes: few enough to stay near the processor.
 RUN_BYTES = 4 << 20
 # Where there is no more than a key in so many bytes, each is looked for on its own: that takes some 15 microseconds,
@@ -62,6 +61,10 @@ class Search(Protocol):
         """The numbers of the blocks to look at, ascending."""
         ...
 
+    def is_for_few(self, blocks: Sequence[Unpacked]) -> bool:
+        """Whether so little is looked for in these blocks that most of their cells are of no concern."""
+        ...
+
     def among(self, blocks: Sequence[Unpacked], index: BlockIndex) -> Any:
         """What is found in some of these blocks, as a batch of entries."""
         ...
@@ -76,9 +79,12 @@ class KeySearch:
     def blocks(self) -> Any:
         return np.unique(self.touched.blocks)
 
+    def is_for_few(self, blocks: Sequence[Unpacked]) -> bool:
+        return _is_for_few(len(self._keys_of(blocks[0].number, blocks[-1].number)), blocks)
+
     def among(self, blocks: Sequence[Unpacked], index: BlockIndex) -> Any:
         keys = self._keys_of(blocks[0].number, blocks[-1].number)
-        if (len(keys) - 1) * BYTES_PER_KEY <= sum(len(block.data) for block in blocks):
+        if self.is_for_few(blocks):
             probed = [self._probed(block, index) for block in blocks]
             if None not in probed:
                 pairs = [pair for found in probed for pair in found or ()]
@@ -100,9 +106,16 @@ class PrefixSearch:
     prefixes: Prefixes
     blocks: Any
 
+    def is_for_few(self, blocks: Sequence[Unpacked]) -> bool:
+        return _is_for_few(len(self.prefixes.starts), blocks)
+
     def among(self, blocks: Sequence[Unpacked], index: BlockIndex) -> Any:
         cells, narrowing = _all_cells(blocks, index)
         return find_prefixes(cells, self.prefixes, narrowing)
+
+
+def _is_for_few(count: int, blocks: Sequence[Unpacked]) -> bool:
+    return (count - 1) * BYTES_PER_KEY <= sum(len(block.data) for block in blocks)
 
 
 def _columns(pairs: Sequence[tuple[bytes, bytes]]) -> tuple[list[bytes], list[bytes]]:
@@ -123,10 +136,12 @@ class StoredHFile:
     A search takes memory for what it finds, for the requests under way and for a few blocks, however many it touches.
     """
 
-    def __init__(self, storage: RangeReader, region: Region, cache: BlockCache) -> None:
+    def __init__(self, storage: RangeReader, region: Region, cache: BlockCache, effort: Effort = ALONE) -> None:
         self._storage = storage
         self._region = region
         self._cache = cache
+        self._threads = effort.threads
+        self._blocks = BlockReader(storage, region, effort.readers)
         self._opening = threading.Lock()
 
     def info(self) -> Mapping[str, bytes]:
@@ -152,11 +167,11 @@ class StoredHFile:
         """
         head = self._head()
         codec = head.trailer.codec
-        stored = read_blocks(self._storage, self._region, head.index, range(len(head.index)))
+        stored = read_blocks(self._blocks, head.index, range(len(head.index)))
         blocks = (Sized((block.offset, block.data), _claimed_bytes(block.data)) for block in stored)
         count, last = 0, pa.array([], pa.large_binary())
         with inside(self._region):
-            for piece in in_order(lambda run: entries_of(run, codec, 1), _runs(blocks), THREADS, THREADS):
+            for piece in in_order(lambda run: entries_of(run, codec, 1), _runs(blocks), self._threads, self._threads):
                 if len(piece):
                     require_ascending(pa.concat_arrays([last, piece["key"].chunk(0)[:1]]), 0)
                     last = piece["key"].chunk(piece["key"].num_chunks - 1)[-1:]
@@ -203,21 +218,22 @@ class StoredHFile:
         return {number: Unpacked(number, offset, data) for number, offset, data in found if isinstance(data, bytes)}
 
     def _search_stored(self, head: Head, numbers: Sequence[int], search: Search) -> list[tuple[int, Any]]:
-        # More than the cache can hold would only drive out what is wanted again.
-        is_kept = int(head.index.sizes[numbers].sum()) <= self._cache.limit_bytes
+        # A search for many keys, or one of more than the cache can hold, would only drive out what is wanted again.
+        has_room = int(head.index.sizes[numbers].sum()) <= self._cache.limit_bytes
 
         def find(run: Sequence[tuple[int, Block]]) -> tuple[int, Any]:
             blocks = [Unpacked(number, block.place, block.unpack(head.trailer.codec)) for number, block in run]
-            if is_kept:
+            if has_room and search.is_for_few(blocks):
                 for block in blocks:
                     self._cache.put(self._place(block.place), bytes(block.data), len(block.data))
             return blocks[0].number, search.among(blocks, head.index)
 
-        stored = read_blocks(self._storage, self._region, head.index, numbers)
+        stored = read_blocks(self._blocks, head.index, numbers)
         kind = (DATA, head.trailer.codec)
         parsed = ((number, parse_block(data, 0, kind, offset)) for number, offset, data in stored)
         runs = _runs(Sized(one, one[1].raw_bytes) for one in parsed)
-        return list(in_order(find, runs, THREADS, 2 * THREADS) if len(numbers) > 1 else map(find, runs))
+        threads = self._threads if len(numbers) > 1 else 1
+        return list(in_order(find, runs, threads, 2 * threads))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from hudi_engine.errors import CorruptFile, Unsupported
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.hashing import shard_numbers
-from hudi_engine.index.index import Index
+from hudi_engine.index.index import Index, effort_for
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.log_layers import Logs
 from hudi_engine.index.metadata_table import FOLDER
@@ -74,7 +74,9 @@ class ShippedIndex:
         cache = BlockCache(CACHE_BYTES)
         kind = IndexKind.RECORD_INDEX
         family = family_of(kind)
-        shard = Shard(file_slice, family, storage, cache, Logs(storage, cache, self.instants.__contains__))
+        shard = Shard(
+            file_slice, family, storage, cache, Logs(storage, cache, self.instants.__contains__, effort_for(storage, 1))
+        )
         return RecordIndex(Index(kind, kind, None, family, {None: (shard,)}), self.zone)
 
     def _groups_of(

@@ -15,7 +15,7 @@ from hudi_engine.format.log.delete import COMMIT_TIME, DeletedKey, OrderingKind,
 from hudi_engine.format.log.order import live_blocks
 from hudi_engine.format.log.reader import read_blocks
 from hudi_engine.format.log.records import records_head
-from hudi_engine.storage.protocol import Storage
+from hudi_engine.storage.protocol import Storage, is_remote
 from hudi_engine.table.conform import RECORD_KEY, conform
 from hudi_engine.table.file_view import LogFile
 from hudi_engine.table.merge import Changes
@@ -50,7 +50,7 @@ class LogReader:
 
     def _live(self, logs: Sequence[LogFile]) -> list[tuple[LogBlock, str]]:
         """Blocks that count, each with the path of its file. Object stores never show half a file."""
-        is_store_atomic = "://" in self.storage.location
+        is_store_atomic = is_remote(self.storage)
         paths: dict[int, str] = {}
         blocks: list[LogBlock] = []
         for log in logs:

@@ -12,7 +12,7 @@ from hudi_engine.format.log.block import BlockType, LogBlock
 from hudi_engine.format.log.reader import read_blocks
 from hudi_engine.format.names import BaseFileName, LogFileName, parse_base_file, parse_log_file
 from hudi_engine.format.service_records import RecordName
-from hudi_engine.storage.protocol import FileStat, Storage
+from hudi_engine.storage.protocol import FileStat, Storage, is_remote
 from hudi_engine.table.table import Table
 from hudi_engine.validate.subject import Subject, unless_files_vanish
 
@@ -103,7 +103,7 @@ def blocks_of(storage: Storage, log: FileStat) -> list[LogBlock]:
         with unless_files_vanish():
             data = storage.read(log.path)
         # Object stores never show half a file.
-        return list(read_blocks(data, is_store_atomic="://" in storage.location))
+        return list(read_blocks(data, is_store_atomic=is_remote(storage)))
     except CorruptFile as corrupt:
         raise corrupt.in_file(log.path) from corrupt
 

@@ -21,11 +21,15 @@ TAIL = b"\0\x7f" + b"\xff" * 7 + b"\x04"
 Pair = tuple[bytes, bytes]
 
 
-def block_of(pairs: Iterable[Pair], kind: bytes = DATA, codec: Codec = Codec.NONE) -> bytes:
-    raw = b"".join(
+def cells_of_pairs(pairs: Iterable[Pair]) -> bytes:
+    """The payload of a data block."""
+    return b"".join(
         struct.pack(">iiH", len(row) + 12, len(value), len(row)) + row + TAIL + value + b"\0" for row, value in pairs
     )
-    return packed(raw, kind, codec)
+
+
+def block_of(pairs: Iterable[Pair], kind: bytes = DATA, codec: Codec = Codec.NONE) -> bytes:
+    return packed(cells_of_pairs(pairs), kind, codec)
 
 
 def packed(raw: bytes, kind: bytes, codec: Codec) -> bytes:

@@ -199,3 +199,19 @@ def test_a_file_that_was_replaced_is_read_anew() -> None:
     ]
 
     assert [pairs_of(table) for table in found] == [[(b"key", b"old")], [(b"key", b"new")]]
+
+
+def test_a_search_for_many_keys_leaves_nothing_in_the_cache_and_one_for_few_does() -> None:
+    pairs = [(b"%06d" % number, b"v" * 50) for number in range(20_000)]
+    data = hfile_of(spread(pairs, 5_000), Codec.GZ)
+    cache = BlockCache(1 << 30)
+    file = StoredHFile(stored(data), Region(PATH, 0, len(data), 1), cache)
+    file.info()
+    head_only = cache.used_bytes
+
+    file.find(keys_of(key for key, _ in pairs))
+    after_many = cache.used_bytes
+    file.find(keys_of([pairs[7_000][0]]))
+
+    assert after_many == head_only
+    assert cache.used_bytes > 5_000 * 50
