@@ -19,10 +19,12 @@ check: setup ## format, lint, types, layers and quick tests: no JVM, under a min
 	.venv/bin/ruff check --quiet .
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-cache
-	$(PYTHON) -m pytest -q -n 2 tests/unit tests/repository
+	$(PYTHON) -m pytest -q -n 2 -m "not thorough" tests/unit tests/repository
 
 test: check ## all tests, with real Hudi, a real S3 server and a bounded fuzz run
-	$(PYTHON) -m pytest -q tests/cli tests/s3 tests/interop
+	$(PYTHON) -m pytest -q -n 2 -m thorough tests/unit
+	$(PYTHON) -m pytest -q -n 2 tests/cli
+	$(PYTHON) -m pytest -q tests/s3 tests/interop
 	$(PYTHON) -m tests.fuzz --seconds 60
 
 bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; writes benchmarks/out/

@@ -10,11 +10,13 @@ from hudi_engine.index.kinds import IndexKind, kind_of
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.validate.bloom_filters import check_bloom_filters
 from hudi_engine.validate.column_stats import check_column_stats
+from hudi_engine.validate.data_rows import reader_of
 from hudi_engine.validate.files import check_files
 from hudi_engine.validate.partition_stats import check_partition_stats
 from hudi_engine.validate.record_index import check_record_index
 from hudi_engine.validate.report import Discrepancy
 from hudi_engine.validate.secondary_index import check_secondary_index
+from hudi_engine.validate.secondary_values import column_of
 from hudi_engine.validate.subject import Subject
 from hudi_engine.validate.watch import Watch
 
@@ -28,6 +30,14 @@ _CHECKS: Final[Mapping[IndexKind, _Check]] = {
     IndexKind.COLUMN_STATS: lambda subject, _: check_column_stats(subject),
     IndexKind.PARTITION_STATS: lambda subject, _: check_partition_stats(subject),
     IndexKind.BLOOM_FILTERS: lambda subject, _: check_bloom_filters(subject),
+}
+
+# What has to be understood of a table before an index of the kind can be compared at all.
+_PREPARATIONS: Final[Mapping[IndexKind, Callable[[Subject, str], object]]] = {
+    IndexKind.RECORD_INDEX: lambda subject, name: reader_of(subject, (), name),
+    IndexKind.SECONDARY_INDEX: lambda subject, name: reader_of(
+        subject, (column_of(subject, subject.metadata.index(name)).top,), name
+    ),
 }
 
 
@@ -96,10 +106,11 @@ def run_check(subject: Subject, planned: Planned, tell: Callable[[Discrepancy], 
     """Validates one index and tells each discrepancy as it is found.
 
     An index, or data, that cannot be read is an outcome and no error: others may still be fine. What says nothing of
-    the table, as a store that does not answer, is raised.
+    the table, as a store that does not answer, is raised. A table whose rows or values are beyond us may be sound.
     """
-    if planned.why_not or planned.kind is None:
-        return Outcome(planned, Status.SKIPPED, planned.why_not)
+    if why_not := planned.why_not or _beyond_us(subject, planned):
+        return Outcome(planned, Status.SKIPPED, why_not)
+    assert planned.kind is not None  # else it says why not
     tally = _Tally(subject.watch)
     clock = subject.table.clock
     began_ms, found, reason = clock.now_ms(), 0, ""
@@ -131,6 +142,18 @@ def _planned(name: str) -> Planned:
     except Unsupported as unknown:
         return Planned(name, None, f"not checked: {unknown}")
     return Planned(name, kind, "" if kind in _CHECKS else f"not checked: there is no check for the kind {kind} yet")
+
+
+def _beyond_us(subject: Subject, planned: Planned) -> str:
+    prepare = None if planned.kind is None else _PREPARATIONS.get(planned.kind)
+    try:
+        if prepare is not None:
+            prepare(subject, planned.index)
+    except Unsupported as beyond:
+        return f"not checked: {beyond}"
+    except (CorruptFile, Contradiction, NotFound):
+        pass  # The check meets it again, and it counts against the index.
+    return ""
 
 
 def _refuse(metadata: MetadataTable, planned: Planned) -> None:

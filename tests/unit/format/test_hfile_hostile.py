@@ -33,6 +33,8 @@ from hudi_engine.format.hfile.trailer import Trailer, encode_trailer, parse_trai
 from hudi_engine.format.hfile.wire import encode_varint, encode_vint, varint, vint
 from hudi_engine.format.hfile.write import Recipe, write_hfile
 
+pytestmark = pytest.mark.thorough
+
 DATA_FILES = Path(__file__).parent / "data" / "hfiles.zip"
 TAIL = b"\0\x7f" + b"\xff" * 7 + b"\x04"
 

@@ -12,6 +12,8 @@ from hudi_engine.index.stored_hfile import Region, StoredHFile
 from tests.fuzz.crafted import hfiles
 from tests.unit.index.hfiles import PATH, hfile_of, keys_of, opened, pairs_of, spread, stored
 
+pytestmark = pytest.mark.thorough
+
 PAIRS = [(b"key-%d" % number, b"value of %d" % number) for number in range(100, 160)]
 KEYS = keys_of(key for key, _ in PAIRS[::7])
 

@@ -17,6 +17,8 @@ from hudi_engine.index.stored_hfile import Region, StoredHFile
 from hudi_engine.storage.local import LocalStorage
 from tests.unit.index.hfiles import PATH, Pair, hfile_of, keys_of, opened, pairs_of, spread, stored
 
+pytestmark = pytest.mark.thorough
+
 GOLDEN = Path(__file__).parents[1] / "format" / "data" / "hfiles.zip"
 with zipfile.ZipFile(GOLDEN) as files:
     WRITTEN_BY_HUDI = {name: files.read(name) for name in files.namelist()}

@@ -13,6 +13,8 @@ from tests.golden.unpack import unpack
 from tests.golden.with_index import tables_with
 from tests.subjects import Count, subject_at
 
+pytestmark = pytest.mark.thorough
+
 INDEX = "column_stats"
 GOLDEN = ("v6_cow_indexed", "v8_mor_indexed", "v9_mor_indexed")
 each_table = pytest.mark.parametrize("folder", GOLDEN, indirect=True)

@@ -15,6 +15,8 @@ from tests.golden.unpack import unpack
 from tests.golden.with_index import tables_with
 from tests.subjects import Count, subject_at
 
+pytestmark = pytest.mark.thorough
+
 INDEX = "files"
 GOLDEN = ("v6_mor_orders", "v8_mor_indexed", "v9_mor_indexed")
 each_table = pytest.mark.parametrize("folder", GOLDEN, indirect=True)

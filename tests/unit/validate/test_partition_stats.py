@@ -13,6 +13,8 @@ from tests.golden.unpack import unpack
 from tests.golden.with_index import tables_with
 from tests.subjects import Count, subject_at
 
+pytestmark = pytest.mark.thorough
+
 INDEX = "partition_stats"
 each_table = pytest.mark.parametrize("folder", ["v8_mor_indexed", "v9_mor_indexed"], indirect=True)
 # Where a file holds NaN, every release of Hudi keeps 0 for both bounds of the column, and skips the file's other rows.
