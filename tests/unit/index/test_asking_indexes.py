@@ -13,6 +13,8 @@ from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.open import open_table
 from tests.golden.unpack import unpack
 
+pytestmark = pytest.mark.thorough
+
 INDEXED = ("v6_cow_indexed", "v8_mor_indexed", "v9_mor_indexed")
 COLUMNS = {"sensor": pa.string(), "seen": pa.int32(), "celsius": pa.float64()}
 

@@ -15,6 +15,8 @@ from tests.golden.unpack import unpack
 from tests.golden.with_index import tables_with
 from tests.subjects import Count, subject_at
 
+pytestmark = pytest.mark.thorough
+
 INDEX = "bloom_filters"
 FOOTER_KEY = b"org.apache.hudi.bloomfilter"
 GOLDEN = ("v6_cow_indexed", "v8_mor_indexed", "v9_mor_indexed")

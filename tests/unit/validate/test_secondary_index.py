@@ -18,6 +18,8 @@ from tests.damaged import Entry
 from tests.golden.unpack import unpack
 from tests.subjects import Count, subject_at
 
+pytestmark = pytest.mark.thorough
+
 INDEX = "secondary_index_by_celsius"
 GOLDEN = ("v8_mor_indexed", "v9_mor_indexed")
 each_table = pytest.mark.parametrize("folder", GOLDEN, indirect=True)
