@@ -49,20 +49,20 @@ class Index:
 
         An index that is kept per data partition is searched in all of them, or in `partition`.
         """
-        wanted = _ascending(keys)
+        wanted = _distinct(keys)
         hashed = hashed_part(wanted) if self._hashes_values_only else wanted
         return self._search(Shard.find, self._tasks(wanted, hashed, partition))
 
     def find_prefixes(self, prefixes: pa.Array) -> pa.Table:
         """The rows whose key starts with one of these, which any shard may have."""
-        wanted = _ascending(prefixes)
+        wanted = _distinct(prefixes)
         return self._search(Shard.find_prefixes, [(shard, wanted) for shard in self.shards])
 
     def find_values(self, prefixes: pa.Array) -> pa.Table:
         """Of a secondary index the rows of these values, each value given as its keys begin, `$` included."""
         if not self._hashes_values_only:
             return self.find_prefixes(prefixes)
-        wanted = _ascending(prefixes)
+        wanted = _distinct(prefixes)
         return self._search(Shard.find_prefixes, self._tasks(wanted, wanted, None))
 
     def scan(self) -> Iterator[pa.Table]:
@@ -87,7 +87,7 @@ class Index:
         ]
 
     def _search(self, search: _Search, tasks: Sequence[_Task]) -> pa.Table:
-        found = in_order(lambda task: search(*task), tasks, _workers(tasks), len(tasks))
+        found = in_order(lambda task: search(task[0], _ascending(task[1])), tasks, _workers(tasks), len(tasks))
         return pa.concat_tables([self.family.schema.empty_table(), *found])
 
 
@@ -122,6 +122,9 @@ def shard_groups(where: str, shards: Sequence[Shard]) -> Mapping[str | None, tup
     return {partition: tuple(ordered[place] for place in places) for partition, places in groups.items()}
 
 
+def _distinct(keys: pa.Array) -> pa.Array:
+    return pc.unique(pc.cast(keys, pa.large_binary()))
+
+
 def _ascending(keys: pa.Array) -> pa.Array:
-    unique = pc.unique(pc.cast(keys, pa.large_binary()))
-    return unique.take(pc.sort_indices(unique))
+    return keys.take(pc.sort_indices(keys))

@@ -1,21 +1,22 @@
 """The metadata table as a snapshot: which indexes it offers, each read as one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hudi_engine.errors import Contradiction, CorruptFile, NotFound
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.definitions import DEFAULT_PATH, IndexDefinition, parse_definitions
 from hudi_engine.index.index import Index, effort_for, shard_groups
-from hudi_engine.index.kinds import kind_of
+from hudi_engine.index.kinds import kind_of, parse_shard_name
 from hudi_engine.index.log_layers import Logs
 from hudi_engine.index.payloads import family_of
 from hudi_engine.index.shard import Shard
 from hudi_engine.index.valid_instants import Readings, valid_instants
 from hudi_engine.storage.in_folder import InFolder
+from hudi_engine.storage.protocol import FileStat
 from hudi_engine.table.config import parse_config
-from hudi_engine.table.file_view import FileView
-from hudi_engine.table.properties_file import MAIN, read_properties
+from hudi_engine.table.file_view import FileSlice, FileView
+from hudi_engine.table.properties_file import BACKUP, MAIN, read_properties
 from hudi_engine.table.table import Table
 from hudi_engine.table.timeline import Timeline
 
@@ -47,12 +48,27 @@ class MetadataTable:
         kind = kind_of(name)
         definition = self.definitions.get(name)
         family = family_of(kind, definition)
-        slices = self.table.slices(self.view, {name: self.table.storage.list(name)}, max(self.view.visible_instants))
+        listing = self.table.storage.list(name)
+        slices = self.table.slices(self.view, {name: listing}, max(self.view.visible_instants))
+        self._require_all_seen(name, listing, slices)
         effort = effort_for(self.table.storage, len(slices))
         logs = Logs(self.table.storage, self.cache, self.instants.__contains__, effort)
         shards = [Shard(found, family, self.table.storage, self.cache, logs) for found in slices]
         groups = shard_groups(f"{self.table.storage.location}/{name}", shards)
         return Index(name, kind, definition, family, groups)
+
+    def _require_all_seen(self, name: str, listing: Iterable[FileStat], slices: Iterable[FileSlice]) -> None:
+        """Refuse shards of which all files are newer than this snapshot: keys would be sought in the wrong ones."""
+        seen = {found.file_id for found in slices}
+        there = {group.file_id for group in self.view.groups(name, listing)}
+        hidden = {each for each in there - seen if (name, each) not in self.view.replaced_at}
+        # A data partition none of whose shards is seen is new: its commit is still pending.
+        known = {parse_shard_name(each).partition for each in seen} | {None}
+        if late := sorted(each for each in hidden if parse_shard_name(each).partition in known):
+            raise Contradiction(
+                f"{self.table.storage.location}/{name}: of {late[0]}, one of {len(late)} such shards, only files are "
+                "left that came after the table was opened, or that were never committed. Open the table again."
+            )
 
     def _require_ready(self, name: str) -> None:
         where = self.data.storage.location
@@ -76,7 +92,7 @@ class MetadataTable:
 def open_metadata_table(table: Table, cache: BlockCache) -> MetadataTable:
     """The metadata table of this table, as it is now. `cache` may be shared by all tables of a process."""
     storage = InFolder(table.storage, FOLDER)
-    if not any(file.path == MAIN for file in storage.list(".hoodie")):
+    if not any(file.path in (MAIN, BACKUP) for file in storage.list(".hoodie")):
         raise NotFound(
             f"{table.storage.location}: no metadata table, so no index to read. "
             "A Hudi writer with hoodie.metadata.enable=true makes one at its next commit."

@@ -22,6 +22,8 @@ LOCATIONS = pa.schema(
 )
 """What a look-up says of each key. `instant` is that of the commit which put the key into its file group."""
 
+_FOUND = pa.scalar(True)  # made once: to make one takes longer than to look for a key
+
 
 @dataclass(frozen=True, slots=True)
 class RecordIndex:
@@ -53,7 +55,7 @@ class RecordIndex:
         """Rows of the index as rows of LOCATIONS."""
         instants = pc.dictionary_encode(rows["instant_ms"]).combine_chunks()
         named = pa.array([at_time(moment, self.zone) for moment in instants.dictionary.to_pylist()], pa.string())
-        columns = [rows["key"], pa.repeat(True, len(rows)), rows["partition"], rows["file_id"]]
+        columns = [rows["key"], pa.repeat(_FOUND, len(rows)), rows["partition"], rows["file_id"]]
         return pa.table([*columns, named.take(instants.indices)], names=LOCATIONS.names).cast(LOCATIONS)
 
 

@@ -35,7 +35,7 @@ from hudi_engine.index.ranges import ALONE, BlockReader, Effort, RangeReader, Re
 __all__ = ["Region", "StoredHFile"]
 
 # Blocks are unpacked and searched in runs of so many bytes: few enough to stay near the processor.
-RUN_BYTES = 4 << 20
+RUN_BYTES = 2 << 20
 # Where there is no more than a key in so many bytes, each is looked for on its own: that takes some 15 microseconds,
 # in which all cells of as many bytes are found.
 BYTES_PER_KEY = 16384

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from hudi_engine.index.keys import partition_stats_key
@@ -143,6 +144,18 @@ def test_after_a_replacement_an_entry_may_be_wide_and_never_narrow(folder: Path)
 
     assert (only.fault, only.key) == (Fault.WRONG, key)
     assert only.found.startswith("seen: min 51")
+
+
+@pytest.mark.parametrize("folder", ["v9_cow_rolled_back"], indirect=True)
+def test_entries_of_a_partition_whose_last_row_was_deleted_stay_as_they_were(folder: Path) -> None:
+    """Seen of Hudi 1.2.0: it writes a base file without rows, has nothing to say of it, and takes back nothing."""
+    bases = list(folder.glob("2024-01-01/*.parquet"))
+    for base in bases:
+        schema = pq.read_schema(base)
+        pq.ParquetWriter(base, schema).close()
+
+    assert bases
+    assert not check(folder)
 
 
 @each_table
