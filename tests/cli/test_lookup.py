@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.conftest import GOLDEN, Ran, run_engine
+from tests.cli.conftest import ENGINE, GOLDEN, Ran, run_engine
 from tests.cli.test_bad_input import require_refusal
 from tests.damaged import Entry, change_entry
 from tests.golden.expected_indexes import expected_indexes
@@ -59,12 +60,13 @@ def test_keys_come_from_standard_input_whatever_ends_a_line(golden: Golden) -> N
 
 
 def test_a_list_of_keys_may_hold_any_character(golden: Golden, tmp_path: Path) -> None:
-    keys = ["a\nb", 'quote"\\', "nul\x00", "\U0001f600", "\x1b[2J"]
+    keys = ["a\nb", 'quote"\\', "nul\x00", "\U0001f600", "\x1b[2J", "\x9b2J", "\x7f"]
     (tmp_path / "keys.json").write_text(json.dumps(keys))
 
     ran = run_engine("lookup", golden(INDEXED), "--keys-file", tmp_path / "keys.json", "--json")
 
     assert [row["key"] for row in rows_of(ran)] == keys
+    assert not {"\x1b", "\x9b", "\x7f"} & set(ran.out)
 
 
 def test_no_control_character_of_a_key_reaches_the_terminal(golden: Golden) -> None:
@@ -116,6 +118,23 @@ def test_a_secondary_value_that_nobody_has_is_code_1(golden: Golden) -> None:
     ran = run_engine("lookup", golden(INDEXED), "--secondary", "celsius=-300.0", "--json")
 
     assert (ran.code, ran.out, ran.err) == (1, "", "")
+
+
+def test_what_spells_an_emoji_is_shown_as_it_is(golden: Golden) -> None:
+    ran = run_engine("lookup", golden(INDEXED), "--secondary", "celsius=:smile:")
+
+    assert "celsius=:smile:" in ran.out
+
+
+def test_a_reader_that_goes_away_is_no_absent_key(golden: Golden) -> None:
+    lookup = [str(ENGINE), "lookup", str(golden(INDEXED)), "--key", "s-30", "--json"]
+    with subprocess.Popen(lookup, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        said = running.stderr.read()
+
+    assert (running.returncode, said) == (141, b"")
 
 
 @pytest.mark.parametrize("change", [{"partitionName": "attic"}, {"partitionName": "nowhere"}, {"fileIdLowBits": 7}])

@@ -1,11 +1,15 @@
 """`hudi-engine validate` on golden tables, whole and damaged: what it says and how it ends."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hudi_engine.cli import validate as commands
+from hudi_engine.validate.report import Discrepancy, Fault
+from hudi_engine.validate.run import Outcome, Planned
 from tests.cli.conftest import Ran, run_engine
 from tests.cli.test_bad_input import require_refusal
 from tests.cli.test_lookup import put_in_flight
@@ -175,6 +179,24 @@ def test_an_error_on_the_way_ends_the_document_and_has_its_own_code(golden: Gold
 
     assert ran.code == ran.document["error"]["exit"] == 19
     assert ran.document["ok"] is False
+
+
+@pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt(), 130), (KeyError("nobody foresaw it"), 70)])
+def test_a_document_has_an_end_whatever_happens(
+    stop: BaseException, code: int, golden: Golden, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(_: object, planned: Planned, tell: Callable[[Discrepancy], None]) -> Outcome:
+        tell(Discrepancy(planned.index, Fault.MISSING, "k", "p/f", "nothing", "something"))
+        raise stop
+
+    monkeypatch.setattr(commands, "run_check", stopped)
+
+    with pytest.raises(SystemExit) as left:
+        commands.validate(str(golden(INDEXED)), json=True)
+
+    document = json.loads(capsys.readouterr().out)
+    assert left.value.code == document["error"]["exit"] == code
+    assert (document["ok"], len(document["discrepancies"])) == (False, 1)
 
 
 @pytest.mark.parametrize("arguments", [("--seed", "1"), ("--sample", "0"), ("--sample", "many")])

@@ -50,7 +50,7 @@ RECORDS = {
 }
 
 
-def _storage(files: Mapping[str, bytes]) -> MemoryStorage:
+def storage_of(files: Mapping[str, bytes]) -> MemoryStorage:
     storage = MemoryStorage(HandClock(COPIED_AT_MS))
     for path, data in files.items():
         storage.create(path, data)
@@ -63,11 +63,11 @@ def _config(layout: int) -> TableConfig:
 
 
 def read_properties(_: str, data: bytes) -> object:
-    found = properties_file.read_properties(_storage({MAIN: data}), HandClock(COPIED_AT_MS)).properties
+    found = properties_file.read_properties(storage_of({MAIN: data}), HandClock(COPIED_AT_MS)).properties
     again = properties.parse(properties.render(found))
     if again != found:
         raise AssertionError(f"written and read again {found} becomes {again}")
-    properties_file.read_properties(_storage({BACKUP: data}), HandClock(COPIED_AT_MS))
+    properties_file.read_properties(storage_of({BACKUP: data}), HandClock(COPIED_AT_MS))
     return parse_config(found)
 
 
@@ -146,7 +146,7 @@ def _content(block: LogBlock) -> object:
         case BlockType.DELETE:
             return decode_deletes(block)
         case BlockType.PARQUET_DATA:
-            return _looked_at(parquet_file.read_rows(bytes(block.content)))
+            return looked_at(parquet_file.read_rows(bytes(block.content)))
         case BlockType.HFILE_DATA:
             return read_hfile(block.content, 1).entries.to_pylist()
         case _:
@@ -174,24 +174,24 @@ def _both_ways(block: LogBlock) -> object:
             ours = [record[name] for record in records]
             if ours != columns[name].to_pylist():
                 raise AssertionError(f"{name} is {ours} in the records and {columns[name]} in the columns")
-    return _looked_at(columns)
+    return looked_at(columns)
 
 
-def _looked_at(rows: pa.Table) -> object:
+def looked_at(rows: pa.Table) -> object:
     """The rows checked and spelled out by Arrow: a year beyond 9999 is right, and more than Python's dates can say."""
     rows.validate(full=True)
     return [str(column) for column in rows.columns]
 
 
 def read_archive_log(_: str, data: bytes) -> object:
-    return read_history(_storage({".hoodie/archived/.commits_.archive.1_1-0-1": data}), _config(1))
+    return read_history(storage_of({".hoodie/archived/.commits_.archive.1_1-0-1": data}), _config(1))
 
 
 def read_lsm_history(_: str, data: bytes) -> object:
     folder, name = ".hoodie/timeline/history", "20260101000000000_20260102000000000_0.parquet"
     manifest = json.dumps({"files": [{"fileName": name, "fileLen": len(data)}]}).encode()
     files = {f"{folder}/_version_": b"1", f"{folder}/manifest_1": manifest, f"{folder}/{name}": data}
-    return read_history(_storage(files), _config(2))
+    return read_history(storage_of(files), _config(2))
 
 
 def read_base_file(_: str, data: bytes) -> object:
@@ -203,15 +203,15 @@ def read_base_file(_: str, data: bytes) -> object:
     pieces = list(parquet_file.batches(file, file.schema_arrow.names))
     if pieces and not pa.concat_tables(pieces).equals(rows):
         raise AssertionError("read in pieces the rows are others")
-    return _looked_at(conform(rows, rows.schema.append(pa.field("came_later", pa.int64())), "base.parquet"))
+    return looked_at(conform(rows, rows.schema.append(pa.field("came_later", pa.int64())), "base.parquet"))
 
 
 def read_table(files: Mapping[str, bytes]) -> object:
-    table = open_table(_storage(files), HandClock(COPIED_AT_MS), {})
+    table = open_table(storage_of(files), HandClock(COPIED_AT_MS), {})
     table.history()
     snapshot = table.snapshot()
     try:
         reader = table.rows(snapshot)
     except NotFound:
         return snapshot
-    return [_looked_at(piece) for piece in reader.tables()]
+    return [looked_at(piece) for piece in reader.tables()]

@@ -28,6 +28,13 @@ def golden(table: str) -> Mapping[str, bytes]:
 
 
 @cache
+def with_metadata(table: str) -> Mapping[str, bytes]:
+    """The files of a golden table with those of its metadata table, without Hadoop's checksums."""
+    files = _unzipped(_TESTS / "golden" / table / "table.zip")
+    return {name: data for name, data in files.items() if not name.endswith(".crc")}
+
+
+@cache
 def metadata_logs(table: str) -> Mapping[str, bytes]:
     """Log files of a golden table's metadata table: blocks of HFiles."""
     files = _unzipped(_TESTS / "golden" / table / "table.zip")

@@ -14,6 +14,7 @@ from hudi_engine.table.properties_file import MAIN
 from tests.fuzz import crafted, readings
 from tests.fuzz.cases import Target
 from tests.fuzz.crafted_parquet import parquet_files
+from tests.fuzz.index_targets import index_targets
 from tests.fuzz.seeds import golden, metadata_logs, smallest, unit_data
 
 _IN_TABLES = (
@@ -124,6 +125,7 @@ def all_targets() -> list[Target]:
             parquet_files,
             knows_its_end=True,
         ),
+        *index_targets(),
         *(_table_target(name) for name in _TABLES),
     ]
 

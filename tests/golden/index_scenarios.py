@@ -58,6 +58,8 @@ def partitioned_record_index(lab: Lab) -> None:
         metadata__record__level__index__min__filegroup__count="3",
         metadata__record__level__index__max__filegroup__count="3",
         metadata__index__column__stats__enable="false",
+        # So that there are HFiles, whose names have the partitions' characters in them.
+        metadata__compact__max__delta__commits="2",
         parquet__small__file__limit="0",
     )
     lab.write([_lodger(n, place, seen=1) for n in range(20) for place in CITIES[:3]], "insert")

@@ -2,10 +2,11 @@
 
 import http.client
 import threading
+from dataclasses import dataclass
 from enum import StrEnum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 
 class Mishap(StrEnum):
@@ -13,16 +14,30 @@ class Mishap(StrEnum):
 
     NONE = "passed on, and the answer too"
     ANSWER_LOST = "passed on, and the connection closed instead of an answer"
+    ANSWER_CUT = "passed on, and the connection closed in the middle of the answer"
     FAULT_AFTER = "passed on, and 500 said instead of the answer"
     FAULT_BEFORE = "503 said and nothing passed on"
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, and how many bytes the server's answer to it had; `target` is its path and query, decoded."""
+
+    method: str
+    target: str
+    answer_bytes: int
+
+
 class LossyProxy:
-    """Passes requests on to `endpoint`; `mishaps` befall the next requests of a method, in turn."""
+    """Passes requests on to `endpoint`; `mishaps` befall the next requests of a method, in turn.
+
+    `seen` has the methods of all requests as they come, `asked` those that were passed on as they are answered.
+    """
 
     def __init__(self, endpoint: str) -> None:
         self.mishaps: dict[str, list[Mishap]] = {}
         self.seen: list[str] = []
+        self.asked: list[Asked] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, endpoint))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
 
@@ -59,8 +74,11 @@ def _handler(proxy: LossyProxy, endpoint: str) -> type[BaseHTTPRequestHandler]:
                 self.say(503, {}, b"")
                 return
             status, headers, answer = self.pass_on(body)
+            proxy.asked.append(Asked(self.command, unquote(self.path), len(answer)))
             if mishap is Mishap.FAULT_AFTER:
                 self.say(500, {}, b"")
+            elif mishap is Mishap.ANSWER_CUT:
+                self.say(status, headers, answer, len(answer) // 2)
             elif mishap is Mishap.NONE:
                 self.say(status, headers, answer)
 
@@ -79,7 +97,7 @@ def _handler(proxy: LossyProxy, endpoint: str) -> type[BaseHTTPRequestHandler]:
             finally:
                 connection.close()
 
-        def say(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        def say(self, status: int, headers: dict[str, str], body: bytes, sent_bytes: int | None = None) -> None:
             self.send_response(status)
             for name, value in headers.items():
                 if name.lower() not in {"connection", "transfer-encoding", "content-length", "server", "date"}:
@@ -87,7 +105,7 @@ def _handler(proxy: LossyProxy, endpoint: str) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(body)))
             self.send_header("Connection", "close")
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(body[:sent_bytes])
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
             """Say nothing: the tests do."""

@@ -10,6 +10,8 @@ from hudi_engine.cli import screen
 from hudi_engine.errors import EngineError
 
 INTERNAL_ERROR = 70  # sysexits.h, EX_SOFTWARE: a fault of ours, never one of the table's
+# What a shell makes of the signals for Ctrl-C and for a pipe that nobody reads.
+INTERRUPTED, CLOSED_PIPE = 130, 141
 DEBUG = "HUDI_ENGINE_DEBUG"
 
 
@@ -30,8 +32,12 @@ def leave(error: BaseException) -> NoReturn:
 def _message(error: BaseException) -> str:
     if isinstance(error, EngineError):
         return str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
     return f"internal error: {type(error).__name__}: {error}. Run again with --debug and report what it shows."
 
 
 def _exit_code(error: BaseException) -> int:
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
     return error.exit_code if isinstance(error, EngineError) else INTERNAL_ERROR

@@ -5,8 +5,8 @@ import pyarrow.compute as pc
 
 from hudi_engine.cli import screen
 
-# What a JSON text must escape; a terminal has more that it must not see, but a program may.
-_SPECIAL = r'[\x00-\x1f"\\]'
+# What a JSON text must escape, and what a terminal must not see.
+_SPECIAL = r'[\x00-\x1f\x7f-\x{9f}"\\]'
 _TEXT = pa.large_string()
 
 

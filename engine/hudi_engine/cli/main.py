@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hudi_engine.cli import screen
-from hudi_engine.cli.failures import DEBUG, document_of, leave
+from hudi_engine.cli.failures import CLOSED_PIPE, DEBUG, document_of, leave
 from hudi_engine.cli.files import files
 from hudi_engine.cli.inspect import inspect
 from hudi_engine.cli.lookup import lookup
@@ -44,9 +44,11 @@ def main() -> None:
         app(standalone_mode=True)
     except EngineError as refused:
         _fail(refused)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except SystemExit as left:
+        # Click makes a 1 of a closed pipe, which here would say something of the table.
+        if isinstance(left.__context__, BrokenPipeError):
+            sys.exit(CLOSED_PIPE)
+        raise
     except Exception as fault:  # noqa: BLE001 - one of the two entry points: what nobody foresaw is still one line
         _fail(fault)
 

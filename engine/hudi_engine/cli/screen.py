@@ -16,14 +16,18 @@ from rich.text import Text
 # A name from a table is text, never markup, and never a terminal's control sequence.
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 
+# JSON itself escapes those below 32; terminals obey these, too.
+_CONTROL_IN_JSON = {code: f"\\u{code:04x}" for code in range(127, 160)}
+
 
 def out() -> Console:
     """Standard output; a pipe gets whole lines however long."""
-    return Console(highlight=False) if sys.stdout.isatty() else Console(width=10_000, highlight=False)
+    width = None if sys.stdout.isatty() else 10_000
+    return Console(width=width, highlight=False, emoji=False)
 
 
 def err() -> Console:
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, emoji=False)
 
 
 def print_json(document: object) -> None:
@@ -33,7 +37,7 @@ def print_json(document: object) -> None:
 
 def json_text(document: object) -> str:
     """The document on one line."""
-    return _JSON.encode(document)
+    return _JSON.encode(document).translate(_CONTROL_IN_JSON)
 
 
 def show_grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -11,7 +11,6 @@ from hudi_engine.cli import screen
 from hudi_engine.cli.failures import document_of, leave
 from hudi_engine.cli.options import Conf, Location, Props, configuration
 from hudi_engine.cli.progress import Counting, counting
-from hudi_engine.errors import EngineError
 from hudi_engine.open import open_table
 from hudi_engine.validate.report import Discrepancy
 from hudi_engine.validate.run import Outcome, Planned, Status, plan_checks, run_check
@@ -76,7 +75,7 @@ class _Ending:
     """What became of the indexes, and the error that kept the rest from being looked at."""
 
     outcomes: Sequence[Outcome]
-    stopped: EngineError | None = None
+    stopped: BaseException | None = None
 
     @property
     def is_good(self) -> bool:
@@ -97,7 +96,10 @@ class _Lines:
     def end(self, ending: _Ending) -> None:
         count = sum(outcome.discrepancies for outcome in ending.outcomes)
         title = f"{self.subject.table.config.name} as of {self.subject.snapshot.instant or 'no commit yet'}: "
-        title += {0: "no discrepancy", 1: "one discrepancy"}.get(count, f"{count:,} discrepancies")
+        if ending.stopped is not None:
+            title += "stopped before the end"
+        else:
+            title += {0: "no discrepancy", 1: "one discrepancy"}.get(count, f"{count:,} discrepancies")
         if self.sample is not None:
             title += f" in {len(self.subject.slices)} of {len(self.subject.snapshot.slices)} file groups"
             title += f" (--seed {self.sample.seed})"
@@ -137,7 +139,9 @@ def _run(plan: Sequence[Planned], report: _Lines | _Document) -> _Ending:
         for planned in plan:
             report.progress.begin(planned.index)
             outcomes.append(run_check(report.subject, planned, report.tell))
-    except EngineError as stopped:
+    except BrokenPipeError:
+        raise  # Nobody reads the end.
+    except (Exception, KeyboardInterrupt) as stopped:  # noqa: BLE001 - a document has an end, whatever happens
         return _Ending(outcomes, stopped)
     return _Ending(outcomes)
 

@@ -7,6 +7,8 @@ from hudi_engine.errors import Unsupported
 
 PARTITION_METAFILE = ".hoodie_partition_metadata"
 _BASE = re.compile(r"([a-zA-Z0-9-]+)_([a-zA-Z0-9-]+)_([0-9]+)\.(parquet|orc|hfile)", re.ASCII)
+# A shard of a record index that is kept per partition has the partition in its name, most of it as it is.
+_SHARD = re.compile(r"(record-index-[^_/]*)_([a-zA-Z0-9-]+)_([0-9]+)\.(hfile)", re.ASCII | re.DOTALL)
 _LOG = re.compile(r"\.([^._/]+)_([^./]*)\.(log|archive)\.([0-9]{1,9})(?:_([0-9]+-[0-9]+-[0-9]+)(\.cdc)?)?", re.ASCII)
 _NATIVE_LOG = re.compile(r"[a-zA-Z0-9-]+_[0-9-]+_[0-9]+_[0-9]+\.(?:log|deletes|cdc)\.[a-z]+", re.ASCII)
 _HISTORY = re.compile(r"([0-9]+)_([0-9]+)_([0-9]{1,9})\.parquet", re.ASCII)
@@ -64,7 +66,7 @@ class HistoryFileName:
 
 def parse_base_file(name: str) -> BaseFileName | None:
     """The parts of a base file's name; None for a name that is not one."""
-    match = _BASE.fullmatch(name)
+    match = _BASE.fullmatch(name) or _SHARD.fullmatch(name)
     return BaseFileName(*match.groups()) if match else None
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from hudi_engine.errors import CorruptFile, Unsupported
 
-# Python needs a second for some megabytes; real footers of a thousand columns stay below.
-MOST_BYTES = 16 << 20
+# Python needs a second and a hundred times the bytes; real footers of a thousand columns stay below.
+MOST_BYTES = 4 << 20
 _DEEPEST = 16
 _TRUE, _FALSE, _BYTE = 1, 2, 3
 _ROW_GROUPS, _COLUMNS, _META_DATA = 4, 1, 3

@@ -23,6 +23,8 @@ _CORES = os.cpu_count() or 1
 _FEW_KEYS = 1000
 _WAITING = 16
 
+_WITH_VALUES_OF_USERS = {IndexKind.COLUMN_STATS, IndexKind.PARTITION_STATS, IndexKind.EXPRESSION_INDEX}
+
 _Task = tuple[Shard, pa.Array]
 _Search = Callable[[Shard, pa.Array], pa.Table]
 
@@ -91,9 +93,10 @@ class Index:
         return pa.concat_tables([self.family.schema.empty_table(), *found])
 
 
-def effort_for(storage: Storage, shard_count: int) -> Effort:
+def effort_for(storage: Storage, kind: IndexKind, shard_count: int) -> Effort:
     """The effort for each shard of an index: where several are read at once, none needs threads of its own."""
-    return Effort(REMOTE_READERS if is_remote(storage) else 1, _CORES if shard_count == 1 else 1)
+    readers = REMOTE_READERS if is_remote(storage) else 1
+    return Effort(readers, _CORES if shard_count == 1 else 1, may_probe=kind not in _WITH_VALUES_OF_USERS)
 
 
 def _workers(tasks: Sequence[_Task]) -> int:

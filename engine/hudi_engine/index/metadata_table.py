@@ -51,7 +51,7 @@ class MetadataTable:
         listing = self.table.storage.list(name)
         slices = self.table.slices(self.view, {name: listing}, max(self.view.visible_instants))
         self._require_all_seen(name, listing, slices)
-        effort = effort_for(self.table.storage, len(slices))
+        effort = effort_for(self.table.storage, kind, len(slices))
         logs = Logs(self.table.storage, self.cache, self.instants.__contains__, effort)
         shards = [Shard(found, family, self.table.storage, self.cache, logs) for found in slices]
         groups = shard_groups(f"{self.table.storage.location}/{name}", shards)

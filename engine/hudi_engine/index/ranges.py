@@ -39,10 +39,15 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How many requests are under way at a time, and how many threads unpack what comes."""
+    """How many requests are under way at a time, and how many threads unpack what comes.
+
+    `may_probe` says whether a few keys may be found without a look at all cells: not where values can hold bytes of
+    users, which could be made to look like cells.
+    """
 
     readers: int
     threads: int
+    may_probe: bool = True
 
 
 ALONE = Effort(REMOTE_READERS, 2)
@@ -133,4 +138,6 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], threads:
         while waiting:
             yield waiting.popleft().result()
     finally:
-        pool.shutdown(cancel_futures=True)
+        # Not waited for: this may be the garbage collector's doing, inside of whatever lock `threading` holds, which the
+        # threads need in order to end.
+        pool.shutdown(wait=False, cancel_futures=True)

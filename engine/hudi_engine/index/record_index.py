@@ -72,9 +72,9 @@ def _texts(keys: pa.Array | Sequence[str]) -> pa.Array:
     """Keys as Arrow holds them; a null, or half of a surrogate pair, is nobody's record key."""
     try:
         asked = keys if isinstance(keys, pa.Array | pa.ChunkedArray) else pa.array(keys, pa.large_string())
-    except UnicodeEncodeError as broken:
+        asked = pc.cast(asked, pa.large_string())
+    except (UnicodeEncodeError, pa.ArrowException) as broken:
         raise Unsupported(f"a record key that is no text: {broken}") from broken
-    asked = pc.cast(asked, pa.large_string())
     asked = asked.combine_chunks() if isinstance(asked, pa.ChunkedArray) else asked
     if asked.null_count:
         raise Unsupported(f"{asked.null_count} of {len(asked)} record keys are null: no record has such a key")

@@ -74,6 +74,7 @@ class Search(Protocol):
 class KeySearch:
     keys: Any
     touched: Touched
+    may_probe: bool
 
     @property
     def blocks(self) -> Any:
@@ -84,7 +85,7 @@ class KeySearch:
 
     def among(self, blocks: Sequence[Unpacked], index: BlockIndex) -> Any:
         keys = self._keys_of(blocks[0].number, blocks[-1].number)
-        if self.is_for_few(blocks):
+        if self.may_probe and self.is_for_few(blocks):
             probed = [self._probed(block, index) for block in blocks]
             if None not in probed:
                 pairs = [pair for found in probed for pair in found or ()]
@@ -141,6 +142,7 @@ class StoredHFile:
         self._region = region
         self._cache = cache
         self._threads = effort.threads
+        self._may_probe = effort.may_probe
         self._blocks = BlockReader(storage, region, effort.readers)
         self._opening = threading.Lock()
 
@@ -151,7 +153,7 @@ class StoredHFile:
     def find(self, keys: Any) -> Any:
         """The entries whose key is among the keys, large binaries that ascend and are unique, in key order."""
         head = self._head()
-        return self._search(head, KeySearch(keys, blocks_of_keys(head.index, head.orders, keys)))
+        return self._search(head, KeySearch(keys, blocks_of_keys(head.index, head.orders, keys), self._may_probe))
 
     def find_prefixes(self, prefixes: Any) -> Any:
         """The entries whose key begins with one of the prefixes, large binaries, in key order and each once."""

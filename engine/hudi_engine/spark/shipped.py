@@ -75,7 +75,11 @@ class ShippedIndex:
         kind = IndexKind.RECORD_INDEX
         family = family_of(kind)
         shard = Shard(
-            file_slice, family, storage, cache, Logs(storage, cache, self.instants.__contains__, effort_for(storage, 1))
+            file_slice,
+            family,
+            storage,
+            cache,
+            Logs(storage, cache, self.instants.__contains__, effort_for(storage, IndexKind.RECORD_INDEX, 1)),
         )
         return RecordIndex(Index(kind, kind, None, family, {None: (shard,)}), self.zone)
 

@@ -141,7 +141,9 @@ class FileView:
             return newest
         if len(completed) != len(newest):  # a version 6 leftover beside 17-digit instants: times do not compare
             completed = log.name.instant
-        return max((base for base in slices if base <= completed), default=log.name.instant)
+        # A base file that nobody may see yet takes no log along: a compaction begun after the timeline was read.
+        seen = (base for base, found in slices.items() if base <= completed and self._is_committed(found))
+        return max(seen, default=log.name.instant)
 
     def _is_committed(self, file_slice: FileSlice) -> bool:
         return file_slice.base_instant in self.visible_instants or file_slice.base_instant < self.completions.border
@@ -164,6 +166,11 @@ def _data_files(listing: Iterable[FileStat]) -> Iterator[BaseFile | LogFile]:
         elif log := parse_log_file(stat.name):
             if log.extension == "log" and not log.is_cdc:
                 yield LogFile(log, stat)
+        elif stat.name.startswith(".record-index-") and ".log." in stat.name:
+            raise Unsupported(
+                f"{stat.path}: a log of the record index under a name that no Hudi reads, because a data partition's "
+                "name has a dot: its entries are lost to Hudi, too. Use a global record index for this table."
+            )
         elif stat.name.endswith((".parquet", ".hfile", ".orc")) and not stat.name.startswith("."):
             raise Unsupported(
                 f"{stat.path}: a data file whose name is not Hudi's (<file id>_<write token>_<instant>). "

@@ -54,7 +54,8 @@ class _Judge:
         facts = self._facts(files)
         keys = [partition_stats_key(column, partition) for column in self.columns]
         entries = {entry.key: entry for entry in entries_of(self.index.find(pa.array(keys, pa.large_string())))}
-        may_be_wide = self.subject.is_sample or self._was_replaced_last(files)
+        # Of a partition whose last row was deleted Hudi finds nothing to write, and leaves the entries as they were.
+        may_be_wide = self.subject.is_sample or not facts or self._was_replaced_last(files)
         for column, key in zip(self.columns, keys, strict=True):
             entry, place = entries.get(key), partition_identifier(partition)
             if entry is not None and (entry.column_name != column or entry.file_name not in {partition, place}):
@@ -116,8 +117,12 @@ def _files_of(found: FileSlice) -> Iterator[DataFile]:
 
 
 def _ghosts(subject: Subject, index: Index, columns: Sequence[str]) -> Iterator[Discrepancy]:
-    """Entries of partitions without rows, and of columns that are not indexed."""
-    partitions = _ids(partition_id(found.partition) for found in subject.slices)
+    """Entries of partitions without rows, and of columns that are not indexed.
+
+    Of a partition that a replacement emptied Hudi keeps the entries.
+    """
+    emptied = {partition for partition, _ in subject.snapshot.view.replaced_at}
+    partitions = _ids(partition_id(name) for name in {found.partition for found in subject.slices} | emptied)
     column_ids = _ids(map(column_id, columns))
     for rows, strays in scanned(subject, index):
         yield from strays

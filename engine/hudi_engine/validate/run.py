@@ -85,6 +85,11 @@ def plan_checks(metadata: MetadataTable, wanted: Sequence[str]) -> tuple[Planned
         for name in config.inflight_indexes
         if name not in config.readable_indexes
     ]
+    if not planned:
+        raise NotFound(
+            f"{metadata.data.storage.location}: hoodie.table.metadata.partitions lists no index, so there is nothing "
+            "to validate, and readers use none. A Hudi writer with hoodie.metadata.enable=true makes them."
+        )
     order = [*_CHECKS, *IndexKind, None]
     planned.sort(key=lambda one: (order.index(one.kind), one.index))
     if not wanted:

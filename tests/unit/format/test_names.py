@@ -154,3 +154,13 @@ def test_a_native_log_of_version_10_is_refused_by_name(kind: str) -> None:
 
     with pytest.raises(Unsupported, match="native log file of table version 10"):
         refuse_if_native_log(name)
+
+
+def test_a_shard_has_the_name_of_its_partition_in_its_own() -> None:
+    name = "record-index-a$b%2F50%25 off-0000-0_0-123-210_20261118165452112.hfile"
+
+    parsed = parse_base_file(name)
+
+    assert parsed is not None
+    assert (parsed.file_id, str(parsed)) == ("record-index-a$b%2F50%25 off-0000-0", name)
+    assert parse_base_file("a$b-0_0-1-2_20261118165452112.hfile") is None

@@ -1,13 +1,16 @@
 """What is offered of a metadata table, and what is refused with a word on what to do."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from hudi_engine.errors import Contradiction, NotFound
-from hudi_engine.open import open_table
+from hudi_engine.errors import Contradiction, NotFound, Unsupported
+from hudi_engine.open import IndexedTable, open_table
 from tests.golden.unpack import unpack
 
 
@@ -47,6 +50,65 @@ def test_an_index_without_any_file_is_not_taken_for_an_empty_one(tmp_path: Path)
 
     with pytest.raises(Contradiction, match="has no shards"):
         open_table(str(table)).index("record_index")
+
+
+def test_a_snapshot_whose_last_shard_was_cleaned_away_is_refused_and_not_taken_for_a_smaller_index(
+    tmp_path: Path,
+) -> None:
+    path = unpack("v9_mor_indexed", tmp_path)
+    table = open_table(str(path))
+
+    folder = path / ".hoodie/metadata/record_index"
+    for file in folder.glob("*record-index-0001-0_*"):
+        file.unlink()
+    (folder / "record-index-0001-0_0-9-9_20991231000000000.hfile").touch()
+
+    with pytest.raises(Contradiction, match=r"record-index-0001-0.*Open the table again"):
+        table.index("record_index")
+
+
+def test_properties_that_an_update_left_in_their_backup_only_are_found(tmp_path: Path) -> None:
+    path = unpack("v9_mor_indexed", tmp_path)
+    properties = path / ".hoodie/metadata/.hoodie/hoodie.properties"
+    properties.rename(properties.with_name("hoodie.properties.backup"))
+
+    found = open_table(str(path)).index("record_index").locate(["r-0"])
+
+    assert len(found) == 1
+
+
+def test_a_log_that_grew_within_one_tick_of_the_clock_is_not_taken_from_the_cache(tmp_path: Path) -> None:
+    path = unpack("v6_mor_record_index_large", tmp_path)
+    folder = path / ".hoodie/metadata/record_index"
+    first, *later = sorted(folder.glob(".record-index-0000-0_20261118151433090001.log.*"))
+    appended = b"".join(file.read_bytes() for file in later)
+    for file in later:
+        file.unlink()
+    os.utime(first, (1, 1))
+    table = open_table(str(path))
+    before = _count(table)
+
+    with first.open("ab") as log:
+        log.write(appended)
+    os.utime(first, (1, 1))
+
+    assert _count(table.refreshed()) == _count(open_table(str(path))) != before
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [[1], [b"\xff"], ["\ud800"], [None], pa.array([b"\xff"]), pa.array([["a"]])],
+    ids=lambda keys: type(keys).__name__ + str(len(str(keys))),
+)
+def test_what_is_no_text_is_refused_as_a_record_key(keys: Any, tmp_path: Path) -> None:
+    index = open_table(str(unpack("v9_mor_indexed", tmp_path))).index("record_index")
+
+    with pytest.raises(Unsupported, match="record key"):
+        index.locate(keys)
+
+
+def _count(table: IndexedTable) -> int:
+    return sum(map(len, table.index("record_index").index.scan()))
 
 
 def _changed(folder: Path, change: Callable[[str], str]) -> Path:

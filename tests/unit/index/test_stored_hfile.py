@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from hudi_engine.format.hfile.block import Codec
 from hudi_engine.format.hfile.read import read_hfile
 from hudi_engine.index.block_cache import BlockCache
+from hudi_engine.index.ranges import Effort
 from hudi_engine.index.stored_hfile import Region, StoredHFile
 from hudi_engine.storage.local import LocalStorage
-from tests.unit.index.hfiles import PATH, Pair, hfile_of, keys_of, opened, pairs_of, spread, stored
+from tests.unit.index.hfiles import PATH, Pair, cells_of_pairs, hfile_of, keys_of, opened, pairs_of, spread, stored
 
 pytestmark = pytest.mark.thorough
 
@@ -217,3 +218,14 @@ def test_a_search_for_many_keys_leaves_nothing_in_the_cache_and_one_for_few_does
 
     assert after_many == head_only
     assert cache.used_bytes > 5_000 * 50
+
+
+def test_values_made_to_look_like_cells_mislead_nobody_who_may_not_probe() -> None:
+    fake = cells_of_pairs([(b"key-zzz", b"fake")] * 300)
+    pairs = [(b"key-%03d" % number, fake if number == 5 else b"true") for number in range(10)]
+    data = hfile_of([pairs])
+    region = Region(PATH, 0, len(data), 1)
+    file = StoredHFile(stored(data), region, BlockCache(0), Effort(1, 1, may_probe=False))
+
+    assert pairs_of(file.find(keys_of([b"key-007"]))) == [(b"key-007", b"true")]
+    assert pairs_of(file.find(keys_of([b"key-zzz"]))) == []

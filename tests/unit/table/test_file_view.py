@@ -54,6 +54,12 @@ def _names(found: FileSlice | None) -> list[str]:
 
 
 class TestLayout2:
+    def test_a_base_file_begun_after_the_timeline_was_read_takes_no_committed_log_along(self) -> None:
+        view = _view(completed={"10": "11", "20": "35"})
+        listing = _listing(_base("10"), _log("20"), _base("30"))
+
+        assert _names(_seen(view, listing)) == [_base("10"), _log("20")]
+
     def test_a_log_belongs_to_the_base_file_that_was_there_when_its_commit_completed(self) -> None:
         view = _view(completed={"10": "11", "20": "35", "30": "31", "40": "41"})
         listing = _listing(_base("10"), _log("20"), _base("30"), _log("40"))
@@ -251,3 +257,8 @@ class TestCompletions:
 
     def test_an_empty_timeline_completed_nothing(self) -> None:
         assert not Completions("", {}).is_completed("10")
+
+
+def test_a_log_of_an_index_under_a_name_that_hudi_itself_loses_is_refused() -> None:
+    with pytest.raises(Unsupported, match="a data partition's name has a dot"):
+        _view().groups("p", _listing(".record-index-v1.2-0000-0_10.log.1_0-1-1"))

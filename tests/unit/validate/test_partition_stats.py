@@ -146,6 +146,21 @@ def test_after_a_replacement_an_entry_may_be_wide_and_never_narrow(folder: Path)
     assert only.found.startswith("seen: min 51")
 
 
+@pytest.mark.parametrize("folder", ["v8_mor_services", "v9_mor_services"], indirect=True)
+def test_entries_of_a_partition_that_a_replacement_emptied_stay_as_they_were(folder: Path) -> None:
+    """Seen of Hudi 1.2.0 after `insert_overwrite_table` with no row for a partition: what is left was replaced."""
+    emptied = "day=2024-01-02"
+    subject = subject_at(folder)
+    newest = [found.file_id for found in subject.slices if found.partition == emptied]
+    for file in [*folder.glob(f"{emptied}/*"), *folder.glob(f"{emptied}/.*.log*")]:
+        if file.name.lstrip(".").startswith(tuple(newest)):
+            file.unlink()
+
+    assert newest
+    assert emptied in {partition for partition, _ in subject.snapshot.view.replaced_at}
+    assert not check(folder)
+
+
 @pytest.mark.parametrize("folder", ["v9_cow_rolled_back"], indirect=True)
 def test_entries_of_a_partition_whose_last_row_was_deleted_stay_as_they_were(folder: Path) -> None:
     """Seen of Hudi 1.2.0: it writes a base file without rows, has nothing to say of it, and takes back nothing."""

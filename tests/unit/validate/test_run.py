@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hudi_engine.errors import Unsupported
+from hudi_engine.errors import NotFound, Unsupported
 from hudi_engine.index.kinds import IndexKind, kind_of
 from hudi_engine.validate.report import Discrepancy
 from hudi_engine.validate.run import Outcome, Status, plan_checks, run_check
@@ -55,6 +55,15 @@ def test_a_kind_without_a_check_is_never_called_ok(tmp_path: Path) -> None:
     assert kind_of(planned.index) is IndexKind.EXPRESSION_INDEX
     with pytest.raises(Unsupported, match="Leave this index out"):
         plan_checks(subject.metadata, [planned.index])
+
+
+def test_a_table_that_lists_no_index_is_not_called_ok(tmp_path: Path) -> None:
+    table = unpack("v9_mor_indexed", tmp_path)
+    properties = table / ".hoodie/hoodie.properties"
+    properties.write_text(properties.read_text() + "hoodie.table.metadata.partitions=\n")
+
+    with pytest.raises(NotFound, match="lists no index"):
+        _run(table, lambda _: None)
 
 
 def _run(table: Path, tell: Callable[[Discrepancy], None]) -> list[Outcome]:

@@ -56,7 +56,7 @@ def _frame(window: bytes, at: int) -> tuple[Frame, int]:
     (size,) = _SIZE.unpack_from(window, len(MAGIC))
     place = len(MAGIC) + _SIZE.size
     version, ordinal = _KINDS.unpack_from(window, place)
-    if version != LOG_VERSION or ordinal not in set(BlockType):
+    if version != LOG_VERSION or ordinal not in set(BlockType) or ordinal == BlockType.CORRUPT:
         raise Unsupported("a block of another version or type")
     header, after = parse_header(window, place + _KINDS.size, len(window))
     (length,) = _SIZE.unpack_from(window, after)
