@@ -7,7 +7,7 @@ from hudi_engine.errors import Contradiction, CorruptFile, NotFound
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.definitions import DEFAULT_PATH, IndexDefinition, parse_definitions
 from hudi_engine.index.index import Index, effort_for, shard_groups
-from hudi_engine.index.kinds import kind_of, parse_shard_name
+from hudi_engine.index.kinds import IndexKind, kind_of, parse_shard_name
 from hudi_engine.index.log_layers import Logs
 from hudi_engine.index.payloads import family_of
 from hudi_engine.index.shard import Shard
@@ -47,6 +47,11 @@ class MetadataTable:
         self._require_ready(name)
         kind = kind_of(name)
         definition = self.definitions.get(name)
+        if definition is None and kind is IndexKind.SECONDARY_INDEX:
+            raise Contradiction(
+                f"{self.data.storage.location}: the index {name} is complete, and no definition says of which column "
+                "it is and how its keys are spread. Drop it and create it again."
+            )
         family = family_of(kind, definition)
         listing = self.table.storage.list(name)
         slices = self.table.slices(self.view, {name: listing}, max(self.view.visible_instants))

@@ -138,6 +138,6 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], threads:
         while waiting:
             yield waiting.popleft().result()
     finally:
-        # Not waited for: this may be the garbage collector's doing, inside of whatever lock `threading` holds, which the
+        # Not waited for: this may be the garbage collector's doing, inside of a lock of `threading` that the
         # threads need in order to end.
         pool.shutdown(wait=False, cancel_futures=True)

@@ -95,11 +95,10 @@ def test_a_log_that_grew_within_one_tick_of_the_clock_is_not_taken_from_the_cach
     assert _count(table.refreshed()) == _count(open_table(str(path))) != before
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [[1], [b"\xff"], ["\ud800"], [None], pa.array([b"\xff"]), pa.array([["a"]])],
-    ids=lambda keys: type(keys).__name__ + str(len(str(keys))),
-)
+_NO_TEXTS = ([1], [b"\xff"], ["\ud800"], [None], pa.array([b"\xff"]), pa.array([["a"]]))
+
+
+@pytest.mark.parametrize("keys", _NO_TEXTS, ids=range(len(_NO_TEXTS)))
 def test_what_is_no_text_is_refused_as_a_record_key(keys: Any, tmp_path: Path) -> None:
     index = open_table(str(unpack("v9_mor_indexed", tmp_path))).index("record_index")
 
@@ -119,3 +118,11 @@ def _changed(folder: Path, change: Callable[[str], str]) -> Path:
     properties.write_text(change(before))
     assert properties.read_text() != before
     return table
+
+
+def test_a_secondary_index_without_a_definition_is_refused_because_its_keys_could_be_anywhere(tmp_path: Path) -> None:
+    table = unpack("v9_mor_indexed", tmp_path)
+    (table / ".hoodie/.index_defs/index.json").unlink()
+
+    with pytest.raises(Contradiction, match="no definition says of which column"):
+        open_table(str(table)).index("secondary_index_by_celsius")
