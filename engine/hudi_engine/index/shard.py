@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import CorruptFile
+from hudi_engine.format.hfile.find import begin_with_any, prefixes_of
 from hudi_engine.format.hfile.read import ENTRIES
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.log_layers import Deleted, Logs, Written
 from hudi_engine.index.payloads import Family
-from hudi_engine.index.prefixes import starts_with_any
 from hudi_engine.index.ranges import Region
 from hudi_engine.index.stored_hfile import StoredHFile
 from hudi_engine.storage.protocol import Storage
@@ -37,8 +37,10 @@ class Shard:
 
     def find_prefixes(self, prefixes: pa.Array) -> pa.Table:
         """The rows whose key starts with one of these large binaries, which ascend and differ."""
+        sought = prefixes_of(prefixes.to_pylist())
         return self._merged(
-            lambda hfile: hfile.find_prefixes(prefixes), lambda deleted: starts_with_any(deleted, prefixes)
+            lambda hfile: hfile.find_prefixes(prefixes),
+            lambda deleted: begin_with_any(pc.cast(deleted, pa.large_binary()), sought),
         )
 
     def scan(self) -> Iterator[pa.Table]:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from hudi_engine.errors import NotFound
@@ -36,3 +37,22 @@ def test_every_index_has_the_entries_that_java_finds(name: str, opened: dict[str
     assert set(metadata.index_names) == set(expected)
     for index, entries in expected.items():
         assert entries_of(metadata.index(index)) == expected_entries(entries), index
+
+
+@each_table
+def test_a_search_finds_what_a_scan_shows_and_nothing_that_was_deleted(
+    name: str, opened: dict[str, IndexedTable]
+) -> None:
+    for index in map(opened[name].metadata.index, opened[name].metadata.index_names):
+        there = sorted({key for rows in index.scan() for key in rows["key"].to_pylist()})
+        some = there[:: max(1, len(there) // 50)]
+        prefixes = {key[:length] for key in some for length in (1, 12, len(key))}
+
+        assert _keys(index.find(pa.array([*some, *(f"{key}~" for key in some)], pa.large_string()))) == set(some)
+        assert _keys(index.find_prefixes(pa.array(sorted(prefixes), pa.large_string()))) == {
+            key for key in there if key.startswith(tuple(prefixes))
+        }
+
+
+def _keys(rows: pa.Table) -> set[str]:
+    return set(rows["key"].to_pylist())

@@ -193,7 +193,7 @@ def find_prefixes(cells: Cells, prefixes: Prefixes, narrowing: Narrowing | None 
     """The entries whose key begins with one of the prefixes, in the order of the cells."""
     narrowing = narrowing or (_narrow(cells) if cells.is_strict else None)
     if not narrowing or not len(cells):
-        return cells.entries(_places(_begin_with_any(cells.keys(slice(None)), prefixes)))
+        return cells.entries(_places(begin_with_any(cells.keys(slice(None)), prefixes)))
     prefixes = _near(prefixes, *cells.keys(np.array([0, len(cells) - 1])))
     change = np.zeros(len(cells) + 1, np.int64)
     np.add.at(change, _ranks(cells, narrowing, prefixes.starts), 1)
@@ -208,7 +208,7 @@ def _near(prefixes: Prefixes, first: Any, last: Any) -> Prefixes:
     return Prefixes(prefixes.starts[start:end], prefixes.ends[start:end])
 
 
-def _begin_with_any(keys: Any, prefixes: Prefixes) -> Any:
+def begin_with_any(keys: Any, prefixes: Prefixes) -> Any:
     """Which keys begin with a prefix, in whatever order the keys are."""
     order = pc.sort_indices(pa.concat_arrays([prefixes.starts, keys])).to_numpy()
     is_prefix = order < len(prefixes.starts)
