@@ -58,8 +58,9 @@ def test_a_key_is_found_where_java_finds_it_or_by_neither(real_hudi: Jvm, name: 
         located = _found(ours.locate(keys, partition).to_pylist())
 
         assert located == _found(each | {"found": True} for each in entries if partition in {None, each["partition"]})
-        assert [each for each in located if _is_found_by_java(each["key"])] == _java_finds(
-            real_hudi, table, _batches(ours, keys, partition), partition
+        asked = [key for key in keys if _is_found_by_java(key, real_hudi.version)]
+        assert [each for each in located if each["key"] in set(asked)] == _java_finds(
+            real_hudi, table, _batches(ours, asked, partition), partition
         )
 
 
@@ -69,9 +70,12 @@ def _found(located: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: str(each["key"]))
 
 
-def _is_found_by_java(key: str) -> bool:
-    """Releases up to 1.2.0 sort files as UTF-16 and search them as UTF-8: a scan has such keys, a look-up may not."""
-    return max(key, default="") < "\ue000"
+def _is_found_by_java(key: str, release: str) -> bool:
+    """Releases up to 1.2.0 sort files as UTF-16 and search them as UTF-8: a scan has such keys, a look-up may not.
+
+    0.15.0 fails a look-up ("Row > 32767") if one of the keys is longer than HBase allows.
+    """
+    return max(key, default="") < "\ue000" and (release != "0.15.0" or len(key.encode()) <= 32_767)
 
 
 def _batches(index: RecordIndex, keys: Sequence[str], partition: str | None) -> Iterator[list[str]]:
@@ -81,7 +85,7 @@ def _batches(index: RecordIndex, keys: Sequence[str], partition: str | None) -> 
     shards = len(index.index.groups[partition]) if partition is not None else 1
     numbers = shard_numbers(pa.array(keys, pa.large_string()), shards).tolist()
     for shard in range(shards):
-        batch = [key for key, number in zip(keys, numbers, strict=True) if number == shard and _is_found_by_java(key)]
+        batch = [key for key, number in zip(keys, numbers, strict=True) if number == shard]
         if batch:
             yield batch
 
