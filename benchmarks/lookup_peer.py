@@ -3,7 +3,6 @@
 python -m benchmarks.lookup_peer JAR JOB...      where a JOB is one JSON object
 """
 
-import json
 import os
 import re
 import sys
@@ -15,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from benchmarks.memory import peak_bytes_of
-from tests.interop import java, session
+from benchmarks.spark_jobs import answer_jobs, jvm, jvm_peak
+from tests.interop import java
 
 _LOCATION = re.compile(
     r"\(([^,()]+),HoodieRecordGlobalLocation\(super=HoodieRecordLocation\(instantTime=(\w*), fileId=([^,]*), "
@@ -70,7 +69,7 @@ def locate(spark: SparkSession, folder: str, keys: str, repeat: int) -> dict[str
     names = ("key", "instant", "file_id", "partition")
     columns = zip(*answers, strict=True) if answers else ((),) * len(names)
     pq.write_table(pa.table(dict(zip(names, map(list, columns), strict=True))), f"{keys}.java.parquet")
-    return {"cold": cold, "warm": warm, "found": len(answers), "peak_bytes": _jvm_peak()}
+    return {"cold": cold, "warm": warm, "found": len(answers), "peak_bytes": jvm_peak()}
 
 
 def _reader(spark: SparkSession, folder: str) -> Any:
@@ -87,33 +86,13 @@ def _find(spark: SparkSession, reader: Any, keys: Any) -> Any:
     return reader.readRecordIndexLocationsWithKeys(wanted).collectAsList()
 
 
-def _jvm() -> int:
-    """The JVM is this process's child."""
-    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
-    return max(map(int, children), key=peak_bytes_of)
-
-
-def _jvm_peak() -> int:
-    return peak_bytes_of(_jvm())
-
-
 def _cpu_seconds() -> float:
-    fields = Path(f"/proc/{_jvm()}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{jvm()}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 JOBS = {job.__name__: job for job in (add_record_index, locate)}
 
 
-def main(jar: str, *jobs: str) -> None:
-    with os.fdopen(os.dup(1), "w") as answers:
-        os.dup2(2, 1)
-        spark = session.start(Path(jar), memory="6g")
-        for text in jobs:
-            job = json.loads(text)
-            print(json.dumps(JOBS[job.pop("do")](spark, **job)), file=answers, flush=True)
-        spark.stop()
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    answer_jobs(JOBS, *sys.argv[1:])

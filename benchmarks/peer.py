@@ -3,17 +3,13 @@
 python -m benchmarks.peer JAR JOB...      where a JOB is one JSON object
 """
 
-import json
-import os
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from benchmarks.memory import peak_bytes_of
-from tests.interop import session
+from benchmarks.spark_jobs import answer_jobs, jvm_peak
 
 _FILES = 64
 _PARTITIONS = 10
@@ -45,7 +41,7 @@ def read(spark: SparkSession, folder: str, repeat: int) -> dict[str, Any]:
         spark.read.format("hudi").load(folder).write.format("noop").mode("overwrite").save()
         seconds.append(time.perf_counter() - started)
     rows = spark.read.format("hudi").load(folder).count()
-    return {"first_seconds": seconds[0], "warm_seconds": min(seconds[1:]), "rows": rows, "peak_bytes": _jvm_peak()}
+    return {"first_seconds": seconds[0], "warm_seconds": min(seconds[1:]), "rows": rows, "peak_bytes": jvm_peak()}
 
 
 def _rows(spark: SparkSession, start: int, end: int) -> DataFrame:
@@ -91,24 +87,8 @@ def _write(frame: DataFrame, folder: str, table_type: str, operation: str) -> No
     ).mode("append").save(folder)
 
 
-def _jvm_peak() -> int:
-    """The JVM is this process's child."""
-    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
-    return max(peak_bytes_of(int(child)) for child in children)
-
-
 JOBS = {job.__name__: job for job in (make_copy_on_write, make_merge_on_read, expect, read)}
 
 
-def main(jar: str, *jobs: str) -> None:
-    with os.fdopen(os.dup(1), "w") as answers:
-        os.dup2(2, 1)
-        spark = session.start(Path(jar), memory="6g")
-        for text in jobs:
-            job = json.loads(text)
-            print(json.dumps(JOBS[job.pop("do")](spark, **job)), file=answers, flush=True)
-        spark.stop()
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    answer_jobs(JOBS, *sys.argv[1:])

@@ -340,4 +340,4 @@ def largest_block(shard: Shard) -> int:
 def head_of(shard: Shard) -> Head:
     base = shard.file_slice.base_file
     assert base is not None
-    return read_head(shard.storage, Region(base.stat.path, 0, base.stat.size_bytes, base.stat.modified_ms))
+    return read_head(shard.layers.storage, Region(base.stat.path, 0, base.stat.size_bytes, base.stat.modified_ms))

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import Contradiction, CorruptFile, Unsupported
+from hudi_engine.format.arrow_bytes import bytes_of
 
 SIMPLE = "SIMPLE"
 DYNAMIC = "DYNAMIC_V0"
@@ -182,8 +183,7 @@ def _positions(keys: Any, shape: Shape) -> Iterator[tuple[Any, Any]]:
     if keys.null_count or pc.any(pc.equal(lengths, 0)).as_py():
         raise Contradiction("an empty key or none at all: bloom filters cannot hold those")
     lengths = lengths.to_numpy()
-    _, offsets, data = keys.buffers()
-    starts = np.frombuffer(offsets, np.int64)[keys.offset :][: len(keys)]
+    data, starts = bytes_of(keys)
     order = np.argsort(lengths, kind="stable")
     borders = np.flatnonzero(np.diff(lengths[order], prepend=-1))
     for group in np.split(order, borders[1:]):

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import CorruptFile
+from hudi_engine.format.arrow_bytes import bytes_of
 
 Hashes = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -60,11 +61,9 @@ def shard_numbers(keys: Any, shard_count: int) -> npt.NDArray[np.int64]:
 def _hash_chunk(keys: Any) -> Hashes:
     if not len(keys):
         return np.empty(0, dtype=np.int32)
-    _, offsets, data = keys.buffers()
-    borders = np.frombuffer(offsets, np.int64)[keys.offset :][: len(keys) + 1]
-    first, last = int(borders[0]), int(borders[-1])
-    view = memoryview(data)[first:last] if data is not None else memoryview(b"")
-    borders = borders - first
+    data, borders = bytes_of(keys)
+    view = data[borders[0] : borders[-1]]
+    borders = borders - borders[0]
     hashes = _hash_text(_Text(view, borders[:-1], borders[1:], 1))
     octets = np.frombuffer(view, np.uint8)
     if octets.size and octets.max() >= 0x80:
@@ -75,8 +74,7 @@ def _hash_chunk(keys: Any) -> Hashes:
 
 def _as_utf16(keys: Any, place: int) -> _Text:
     """These keys in UTF-16. Bytes tell where a key ends in it: a character has one unit, of four bytes two."""
-    _, offsets, data = keys.buffers()
-    borders = np.frombuffer(offsets, np.int64)[: len(keys) + 1]
+    data, borders = bytes_of(keys)
     octets = np.frombuffer(data, np.uint8, int(borders[-1]))
     is_lead = (octets & 0xC0) != 0x80
     try:

@@ -101,7 +101,7 @@ def effort_for(storage: Storage, kind: IndexKind, shard_count: int) -> Effort:
 
 def _workers(tasks: Sequence[_Task]) -> int:
     is_waiting = sum(len(keys) for _, keys in tasks) <= _FEW_KEYS * len(tasks)
-    most = _WAITING if is_waiting and any(is_remote(shard.storage) for shard, _ in tasks) else _CORES
+    most = _WAITING if is_waiting and any(is_remote(shard.layers.storage) for shard, _ in tasks) else _CORES
     return min(most, len(tasks))
 
 

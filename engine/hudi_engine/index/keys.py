@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import CorruptFile
+from hudi_engine.format.arrow_bytes import bytes_of
 from hudi_engine.index.name_ids import NAME_ID_LENGTH, column_id, file_id, partition_id
 
 ALL_PARTITIONS: Final = "__all_partitions__"
@@ -95,16 +96,15 @@ def _split(keys: Any) -> tuple[Any, Any]:
 
 def _split_at(keys: Any, places: Any) -> tuple[Any, Any]:
     """The bytes before and behind the one that stands at its place in each key."""
-    _, offsets, data = keys.buffers()
-    borders = np.frombuffer(offsets, np.int64)[keys.offset :][: len(keys) + 1]
     if not len(keys):
         return keys, keys
+    data, borders = bytes_of(keys)
     # Before, the one byte, behind: a third of these pieces each, which `take` copies together.
     pieces = np.empty(3 * len(keys) + 1, dtype=np.int64)
     pieces[0::3] = borders
     pieces[1::3] = borders[:-1] + places.to_numpy(zero_copy_only=False)
     pieces[2::3] = pieces[1::3] + 1
-    whole = pa.Array.from_buffers(pa.large_string(), pieces.size - 1, [None, pa.py_buffer(pieces), data])
+    whole = pa.Array.from_buffers(pa.large_string(), pieces.size - 1, [None, pa.py_buffer(pieces), pa.py_buffer(data)])
     return whole.take(pa.array(np.arange(0, pieces.size - 1, 3))), whole.take(pa.array(np.arange(2, pieces.size, 3)))
 
 

@@ -8,7 +8,7 @@ from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.definitions import DEFAULT_PATH, IndexDefinition, parse_definitions
 from hudi_engine.index.index import Index, effort_for, shard_groups
 from hudi_engine.index.kinds import IndexKind, kind_of, parse_shard_name
-from hudi_engine.index.log_layers import Logs
+from hudi_engine.index.layers import Layers
 from hudi_engine.index.payloads import family_of
 from hudi_engine.index.shard import Shard
 from hudi_engine.index.valid_instants import Readings, valid_instants
@@ -57,8 +57,8 @@ class MetadataTable:
         slices = self.table.slices(self.view, {name: listing}, max(self.view.visible_instants))
         self._require_all_seen(name, listing, slices)
         effort = effort_for(self.table.storage, kind, len(slices))
-        logs = Logs(self.table.storage, self.cache, self.instants.__contains__, effort)
-        shards = [Shard(found, family, self.table.storage, self.cache, logs) for found in slices]
+        layers = Layers(self.table.storage, self.cache, self.instants.__contains__, effort)
+        shards = [Shard(found, family, layers) for found in slices]
         groups = shard_groups(f"{self.table.storage.location}/{name}", shards)
         return Index(name, kind, definition, family, groups)
 

@@ -10,15 +10,10 @@ import pyarrow.compute as pc
 from hudi_engine.errors import CorruptFile
 from hudi_engine.format.hfile.find import begin_with_any, prefixes_of
 from hudi_engine.format.hfile.read import ENTRIES
-from hudi_engine.index.block_cache import BlockCache
-from hudi_engine.index.log_layers import Deleted, Logs, Written
+from hudi_engine.index.layers import Deleted, Layers, Written
 from hudi_engine.index.payloads import Family
-from hudi_engine.index.ranges import Region
 from hudi_engine.index.stored_hfile import StoredHFile
-from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.file_view import FileSlice
-
-_SCHEMA = "schema"  # the name under which an HFile keeps the Avro schema of its values
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +22,7 @@ class Shard:
 
     file_slice: FileSlice
     family: Family
-    storage: Storage
-    cache: BlockCache
-    logs: Logs
+    layers: Layers
 
     def find(self, keys: pa.Array) -> pa.Table:
         """The rows of these keys, large binaries that ascend and differ."""
@@ -80,7 +73,7 @@ class Shard:
         return _living(self.family.merge(layers) if len(layers) > 1 else layers[0])
 
     def _log_layers(self, look: "_Look", chosen: Callable[[pa.Array], pa.Array]) -> Iterator[pa.Table]:
-        for layer in self.logs.layers(self.file_slice.log_files):
+        for layer in self.layers.logged(self.file_slice.log_files):
             match layer:
                 case Deleted(keys):
                     rows = self.family.deleted(chosen(keys)) if len(keys) else self._nothing()
@@ -97,15 +90,7 @@ class Shard:
 
     def _base(self) -> Written | None:
         file = self.file_slice.base_file
-        if file is None:
-            return None
-        path = file.stat.path
-        region = Region(path, 0, file.stat.size_bytes, file.stat.modified_ms)
-        entries = StoredHFile(self.storage, region, self.cache, self.logs.effort)
-        schema = entries.info().get(_SCHEMA)
-        if schema is None:
-            raise CorruptFile("an HFile of the metadata table without the schema of its values", 0, path)
-        return Written(entries, schema.decode(errors="replace"), path)
+        return None if file is None else self.layers.base(file)
 
     def _rows(self, source: Written, entries: pa.Table) -> pa.Table:
         if not len(entries):

@@ -81,25 +81,29 @@ class KeySearch:
         return np.unique(self.touched.blocks)
 
     def is_for_few(self, blocks: Sequence[Unpacked]) -> bool:
-        return _is_for_few(len(self._keys_of(blocks[0].number, blocks[-1].number)), blocks)
+        start, end = self._range_of(blocks[0].number, blocks[-1].number)
+        return _is_for_few(end - start, blocks)
 
     def among(self, blocks: Sequence[Unpacked], index: BlockIndex) -> Any:
-        keys = self._keys_of(blocks[0].number, blocks[-1].number)
         if self.may_probe and self.is_for_few(blocks):
             probed = [self._probed(block, index) for block in blocks]
             if None not in probed:
                 pairs = [pair for found in probed for pair in found or ()]
                 return pa.record_batch([pa.array(column, pa.large_binary()) for column in _columns(pairs)], ENTRIES)
         cells, narrowing = _all_cells(blocks, index)
-        return find_keys(cells, keys, narrowing)
+        return find_keys(cells, self._keys_of(blocks[0].number, blocks[-1].number), narrowing)
 
     def _probed(self, block: Unpacked, index: BlockIndex) -> list[tuple[bytes, bytes]] | None:
         keys = self._keys_of(block.number, block.number).to_pylist()
         return probe(bytes(block.data), keys, index.keys[block.number].as_py(), block.place)
 
     def _keys_of(self, first: int, last: int) -> Any:
-        start, end = np.searchsorted(self.touched.blocks, [first, last + 1]).tolist()
+        start, end = self._range_of(first, last)
         return self.keys.take(pa.array(self.touched.keys[start:end]))
+
+    def _range_of(self, first: int, last: int) -> tuple[int, int]:
+        start, end = np.searchsorted(self.touched.blocks, [first, last + 1]).tolist()
+        return start, end
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,6 @@ class StoredHFile:
     """
 
     def __init__(self, storage: RangeReader, region: Region, cache: BlockCache, effort: Effort = ALONE) -> None:
-        self._storage = storage
         self._region = region
         self._cache = cache
         self._threads = effort.threads
@@ -190,7 +193,7 @@ class StoredHFile:
             head = self._cache.get(place)
             if not isinstance(head, Head):
                 with inside(self._region):
-                    head = read_head(self._storage, self._region)
+                    head = read_head(self._blocks.storage, self._region)
                 self._cache.put(place, head, head.size_bytes)
         return head
 

@@ -14,7 +14,7 @@ from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.hashing import shard_numbers
 from hudi_engine.index.index import Index, effort_for
 from hudi_engine.index.kinds import IndexKind
-from hudi_engine.index.log_layers import Logs
+from hudi_engine.index.layers import Layers
 from hudi_engine.index.metadata_table import FOLDER
 from hudi_engine.index.payloads import family_of
 from hudi_engine.index.record_index import RecordIndex
@@ -71,17 +71,10 @@ class ShippedIndex:
         """The index with this one shard, for keys that belong there."""
         _, file_slice = self._at(place)
         storage = InFolder(open_storage(self.location, self.conf), FOLDER)
-        cache = BlockCache(CACHE_BYTES)
         kind = IndexKind.RECORD_INDEX
         family = family_of(kind)
-        shard = Shard(
-            file_slice,
-            family,
-            storage,
-            cache,
-            Logs(storage, cache, self.instants.__contains__, effort_for(storage, IndexKind.RECORD_INDEX, 1)),
-        )
-        return RecordIndex(Index(kind, kind, None, family, {None: (shard,)}), self.zone)
+        layers = Layers(storage, BlockCache(CACHE_BYTES), self.instants.__contains__, effort_for(storage, kind, 1))
+        return RecordIndex(Index(kind, kind, None, family, {None: (Shard(file_slice, family, layers),)}), self.zone)
 
     def _groups_of(
         self, count: int, partitions: pa.Array | None

@@ -46,10 +46,9 @@ class DataFiles:
         self._subject = subject
         self._sampled = {(s.partition, s.file_id) for s in subject.slices} if subject.is_sample else None
 
-    @cached_property
+    @property
     def listings(self) -> Mapping[str, tuple[FileStat, ...]]:
-        with unless_files_vanish():
-            return self._subject.table.partitions()
+        return self._subject.listings
 
     def of(self, partition: str) -> Iterator[DataFile]:
         """All of them, committed or not; a partition that is not there has none."""

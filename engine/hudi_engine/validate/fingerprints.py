@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hudi_engine.format.arrow_bytes import bytes_of
+
 Numbers: TypeAlias = NDArray[np.uint64]
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -64,16 +66,11 @@ def combined(first: Numbers, second: Numbers) -> Numbers:
 
 def texts_of(texts: pa.Array) -> Texts:
     """How the texts or bytes values of an array lie in memory; a null is empty."""
-    wide = pa.types.is_large_string(texts.type) or pa.types.is_large_binary(texts.type)
-    _, offsets, data = texts.buffers()
-    if not len(texts):
-        return Texts(memoryview(b""), np.zeros(0, np.int64), np.zeros(0, np.int64))
-    ends = np.frombuffer(offsets, np.int64 if wide else np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    borders: Integers = ends.astype(np.int64)
+    data, borders = bytes_of(texts)
     sizes: Integers = np.diff(borders)
     if texts.null_count:
         sizes[texts.is_null().to_numpy(zero_copy_only=False)] = 0
-    return Texts(memoryview(b"" if data is None else data), borders[:-1], sizes)
+    return Texts(data, borders[:-1], sizes)
 
 
 def _are_adjacent(starts: Integers, size: int) -> bool:

@@ -1,16 +1,16 @@
 """What is validated: one table as of one timeline, whole or as a sample of its file groups."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from hudi_engine.errors import NotFound
 from hudi_engine.index.metadata_table import MetadataTable
+from hudi_engine.storage.protocol import FileStat
 from hudi_engine.table.file_view import FileSlice
 from hudi_engine.table.snapshot import Snapshot
 from hudi_engine.table.table import Table
-from hudi_engine.table.timeline import Timeline
 from hudi_engine.validate.watch import Watch
 
 
@@ -26,12 +26,14 @@ class Sample:
 class Subject:
     """A table, its metadata table and the data's snapshot, all three judged by one reading of the timeline.
 
-    `slices` are those looked at: all of the snapshot's, or a sample of them.
+    `listings` has what lay in each partition when the snapshot was made, `slices` those looked at: all of the
+    snapshot's, or a sample of them.
     """
 
     table: Table
     metadata: MetadataTable
     snapshot: Snapshot
+    listings: Mapping[str, tuple[FileStat, ...]]
     slices: tuple[FileSlice, ...]
     watch: Watch
 
@@ -52,12 +54,17 @@ def subject_of(table: Table, metadata: MetadataTable, sample: Sample | None, wat
     are read by that same reading, not by a newer one: a commit that lands meanwhile is in neither side, so that a
     live writer makes no false alarm. Only files that vanish can disturb it, which `unless_files_vanish` reports.
     """
-    snapshot = _snapshot_at(table, metadata.data_timeline)
-    slices = snapshot.slices
+    timeline = metadata.data_timeline
+    with unless_files_vanish():
+        view = table.view(timeline)
+        instant = max(view.visible_instants, default="")
+        listings = table.partitions()
+        slices = tuple(table.slices(view, listings, instant))
+    snapshot = Snapshot(instant, timeline, view, slices)
     if sample is not None and sample.count < len(slices):
         chosen = sorted(random.Random(sample.seed).sample(range(len(slices)), sample.count))
         slices = tuple(slices[number] for number in chosen)
-    return Subject(table, metadata, snapshot, slices, watch)
+    return Subject(table, metadata, snapshot, listings, slices, watch)
 
 
 @contextmanager
@@ -70,11 +77,3 @@ def unless_files_vanish() -> Iterator[None]:
             f"a file vanished while it was validated ({gone}). The cleaner, a rollback or a restore removed it since "
             "the timeline was read: run the validation again, and if it happens each time, while no writer runs."
         ) from gone
-
-
-def _snapshot_at(table: Table, timeline: Timeline) -> Snapshot:
-    with unless_files_vanish():
-        view = table.view(timeline)
-        instant = max(view.visible_instants, default="")
-        listings = table.partitions()
-        return Snapshot(instant, timeline, view, tuple(table.slices(view, listings, instant)))

@@ -80,9 +80,9 @@ def find_cells(blocks: Payloads) -> tuple[Any, Any]:
     return starts + HEAD_BYTES, row_bytes.astype(np.int16)
 
 
-def _lengths_view(data: Any) -> Any:
+def words_at(data: Any) -> Any:
     """The eight bytes from any place on, as one number."""
-    return np.ndarray((len(data) - LENGTHS.size + 1,), ">u8", data, strides=(1,))
+    return np.ndarray((max(len(data) - LENGTHS.size + 1, 0),), ">u8", data, strides=(1,))
 
 
 def _equal_rows(blocks: Payloads) -> tuple[Any, int] | None:
@@ -96,7 +96,7 @@ def _equal_rows(blocks: Payloads) -> tuple[Any, int] | None:
     if lengths.min(initial=0) < 0:
         return None
     lengths += (row_bytes + KEY_EXTRA_BYTES) << 32
-    if not np.array_equal(_lengths_view(blocks.data)[starts[:-1]].astype(np.int64), lengths):
+    if not np.array_equal(words_at(blocks.data)[starts[:-1]].astype(np.int64), lengths):
         return None
     return starts, row_bytes
 
@@ -134,7 +134,7 @@ def _slices(data: Any, borders: Any) -> Any:
 def _any_rows(blocks: Payloads) -> tuple[Any, Any, Any]:
     """Where cells start, and the bytes of their rows and values."""
     starts = _walk(blocks)
-    lengths = _lengths_view(blocks.data)[starts].astype(np.uint64)
+    lengths = words_at(blocks.data)[starts].astype(np.uint64)
     key_bytes = (lengths >> np.uint64(32)).astype(np.int64)
     value_bytes = (lengths & LOW_HALF).astype(np.int64)
     row_bytes = key_bytes - KEY_EXTRA_BYTES
@@ -179,12 +179,12 @@ def _likely_starts(blocks: Payloads) -> Any:
     which, at = np.nonzero(windows == LOW_LENGTHS_BACK)
     row_bytes = LIKELY_ROW_BYTES - 1 - at
     starts = tails[which] - row_bytes - HEAD_BYTES
-    return starts[_lengths_view(blocks.data)[starts].astype(np.uint64) >> np.uint64(32) == row_bytes + KEY_EXTRA_BYTES]
+    return starts[words_at(blocks.data)[starts].astype(np.uint64) >> np.uint64(32) == row_bytes + KEY_EXTRA_BYTES]
 
 
 def _walk_lanes(data: Any, at: Any, end: Any) -> tuple[Any, Any]:
     """Where cells start from each place to the end beside it, in order, and where beyond each end the next would."""
-    lengths = _lengths_view(data)
+    lengths = words_at(data)
     reached = np.empty(len(at), np.int64)
     lanes = np.arange(len(at))
     steps = []

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_engine.format.arrow_bytes import bytes_of
 from hudi_engine.format.hfile.cells import (
     HEAD_BYTES,
     LOW_HALF,
@@ -20,6 +21,7 @@ from hudi_engine.format.hfile.cells import (
     TAIL_BYTES,
     Payloads,
     find_cells,
+    words_at,
 )
 from hudi_engine.format.hfile.order import require_ascending
 
@@ -56,16 +58,11 @@ class Cells:
     def entries(self, at: Any) -> Any:
         """The keys and values at these places."""
         starts, row_bytes = self.rows[at].astype(np.int64), self.lengths(at)
-        value_bytes = (_numbers(self.data)[starts - HEAD_BYTES].astype(np.uint64) & LOW_HALF).astype(np.int64)
+        value_bytes = (words_at(self.data)[starts - HEAD_BYTES].astype(np.uint64) & LOW_HALF).astype(np.int64)
         if len(value_bytes) and value_bytes.min() == value_bytes.max():
             value_bytes = int(value_bytes[0])
         keys = _gathered(self.data, starts, row_bytes)
         return pa.record_batch([keys, _gathered(self.data, starts + row_bytes + TAIL_BYTES, value_bytes)], ENTRIES)
-
-
-def _numbers(data: Any) -> Any:
-    """The eight bytes from any place on, as one number."""
-    return np.ndarray((max(len(data) - WORD + 1, 0),), ">u8", data, strides=(1,))
 
 
 def _gathered(data: Any, starts: Any, lengths: Any) -> Any:
@@ -145,7 +142,7 @@ def _all_begin_with(cells: Cells, prefix: bytes) -> bool:
 
 def _words(data: Any, starts: Any, lengths: Any) -> Any:
     """The first eight bytes of each piece as a number; what a shorter piece lacks is nought."""
-    words = _numbers(data)[starts].astype(np.uint64)
+    words = words_at(data)[starts].astype(np.uint64)
     if np.min(lengths, initial=WORD) < WORD:
         words &= MASKS[np.clip(lengths, 0, WORD)]
     return words
@@ -248,10 +245,9 @@ def _narrowed(narrowing: Narrowing, keys: Any) -> tuple[Any, Any]:
 
 def _words_of_keys(keys: Any, start: int) -> Any:
     """The eight bytes of each key from there on."""
-    _, offsets, data = keys.buffers()
-    borders = np.frombuffer(offsets, np.int64)[keys.offset : keys.offset + len(keys) + 1]
+    data, borders = bytes_of(keys)
     first, end = int(borders[0]), int(borders[-1])
     padded = np.zeros(end - first + WORD, np.uint8)
-    padded[: end - first] = np.frombuffer(data or b"", np.uint8)[first:end]
+    padded[: end - first] = np.frombuffer(data, np.uint8)[first:end]
     starts = np.minimum(borders[:-1] + start, borders[1:])
     return _words(padded, starts - first, borders[1:] - starts)

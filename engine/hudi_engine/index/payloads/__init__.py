@@ -4,23 +4,23 @@ from typing import Final
 
 from hudi_engine.index.definitions import IndexDefinition
 from hudi_engine.index.kinds import IndexKind
-from hudi_engine.index.payloads.bloom_filters import BloomFiltersFamily
-from hudi_engine.index.payloads.column_stats import ColumnStatsFamily
+from hudi_engine.index.payloads.bloom_filters import BLOOM_FILTERS
+from hudi_engine.index.payloads.column_stats import COLUMN_STATS
 from hudi_engine.index.payloads.family import Family
-from hudi_engine.index.payloads.files import FilesFamily
-from hudi_engine.index.payloads.record_index import RecordIndexFamily
-from hudi_engine.index.payloads.secondary_index import SecondaryIndexFamily
+from hudi_engine.index.payloads.files import FILES
+from hudi_engine.index.payloads.record_index import RECORD_INDEX
+from hudi_engine.index.payloads.secondary_index import SECONDARY_INDEX
 
 __all__ = ["Family", "family_of"]
 
 _FAMILIES: Final[dict[IndexKind, Family]] = {
-    IndexKind.FILES: FilesFamily(),
-    IndexKind.COLUMN_STATS: ColumnStatsFamily(),
-    IndexKind.PARTITION_STATS: ColumnStatsFamily(),
-    IndexKind.BLOOM_FILTERS: BloomFiltersFamily(),
-    IndexKind.RECORD_INDEX: RecordIndexFamily(),
-    IndexKind.SECONDARY_INDEX: SecondaryIndexFamily(),
-    IndexKind.EXPRESSION_INDEX: ColumnStatsFamily(),
+    IndexKind.FILES: FILES,
+    IndexKind.COLUMN_STATS: COLUMN_STATS,
+    IndexKind.PARTITION_STATS: COLUMN_STATS,
+    IndexKind.BLOOM_FILTERS: BLOOM_FILTERS,
+    IndexKind.RECORD_INDEX: RECORD_INDEX,
+    IndexKind.SECONDARY_INDEX: SECONDARY_INDEX,
+    IndexKind.EXPRESSION_INDEX: COLUMN_STATS,
 }
 
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hudi_engine.index.payloads.bounds import BOUND, bound_of, require_value_types
+from hudi_engine.index.payloads.family import Family
 from hudi_engine.index.payloads.newest import key_numbers
 from hudi_engine.index.payloads.records import (
     IS_DELETED,
@@ -17,9 +18,7 @@ from hudi_engine.index.payloads.records import (
     as_type,
     child,
     child_or,
-    deletions,
     records,
-    rows_of,
 )
 from hudi_engine.index.payloads.widening import widened
 
@@ -46,24 +45,10 @@ _Array = npt.NDArray[Any]
 _COUNTS: Final = ("valueCount", "nullCount", "totalSize", "totalUncompressedSize")
 
 
-class ColumnStatsFamily:
-    """`file_name` is the partition's path where the statistics are those of a partition.
-
-    `value_type` and `value_type_info` are null in version 1 of the index, where the kind of bound tells the type.
-    """
-
-    schema = _SCHEMA
-
-    def decode(self, entries: pa.Table, written: str) -> pa.Table:
-        return rows_of(_SCHEMA, _columns(entries, written))
-
-    def deleted(self, keys: pa.Array) -> pa.Table:
-        return deletions(_SCHEMA, keys)
-
-    def merge(self, layers: Sequence[pa.Table]) -> pa.Table:
-        """Of each key the newest row, if it is tight or older ones are deleted; else all that came since, together."""
-        base, *logs = layers
-        return _folded([base, _folded(logs)]) if logs else base
+def _merged(layers: Sequence[pa.Table]) -> pa.Table:
+    """Of each key the newest row, if it is tight or older ones are deleted; else all that came since, together."""
+    base, *logs = layers
+    return _folded([base, _folded(logs)]) if logs else base
 
 
 def _folded(layers: Sequence[pa.Table]) -> pa.Table:
@@ -111,3 +96,10 @@ def _columns(entries: pa.Table, written: str) -> Iterator[list[Any]]:
             child(value_type, "additionalInfo"),
             child(found, "isDeleted"),
         ]
+
+
+COLUMN_STATS: Final = Family(_SCHEMA, _columns, _merged)
+"""`file_name` is the partition's path where the statistics are those of a partition.
+
+`value_type` and `value_type_info` are null in version 1 of the index, where the kind of bound tells the type.
+"""

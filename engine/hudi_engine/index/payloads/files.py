@@ -9,31 +9,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import CorruptFile
+from hudi_engine.index.payloads.family import Family
 from hudi_engine.index.payloads.newest import key_numbers, last_places
-from hudi_engine.index.payloads.records import IS_DELETED, KEY, Wanted, child, deletions, records, rows_of
+from hudi_engine.index.payloads.records import IS_DELETED, KEY, Wanted, child, records
 
 _WANTED: Final = Wanted("filesystemMetadata", (1, 2), may_be_null=True)
 _SCHEMA: Final = pa.schema([KEY, ("name", pa.string()), ("size_bytes", pa.int64()), IS_DELETED])
 
 
-class FilesFamily:
-    """A deletion without a name is one of the whole record, that is of all names that older rows have under its key."""
+def _merged(layers: Sequence[pa.Table]) -> pa.Table:
+    """Of each file the largest size since it was last deleted: files only grow, and commits may come out of order.
 
-    schema = _SCHEMA
-
-    def decode(self, entries: pa.Table, written: str) -> pa.Table:
-        return rows_of(_SCHEMA, _columns(entries, written))
-
-    def deleted(self, keys: pa.Array) -> pa.Table:
-        return deletions(_SCHEMA, keys)
-
-    def merge(self, layers: Sequence[pa.Table]) -> pa.Table:
-        """Of each file the largest size since it was last deleted: files only grow, and commits may come out of order.
-
-        A deletion disappears together with the older rows that it deletes; it stays where there are none.
-        """
-        base, *logs = layers
-        return _folded([base, _folded(logs)]) if logs else _folded([base])
+    A deletion disappears together with the older rows that it deletes; it stays where there are none.
+    """
+    base, *logs = layers
+    return _folded([base, _folded(logs)]) if logs else _folded([base])
 
 
 def _folded(layers: Sequence[pa.Table]) -> pa.Table:
@@ -90,3 +80,7 @@ def _with_sizes(rows: pa.Table, names: npt.NDArray[np.int64]) -> pa.Table:
     sizes = np.maximum.reduceat(rows["size_bytes"].fill_null(0).to_numpy(), np.flatnonzero(starts_anew))
     column = pc.if_else(rows["is_deleted"], rows["size_bytes"], pa.array(sizes[runs]))
     return rows.set_column(2, _SCHEMA.field(2), column)
+
+
+FILES: Final = Family(_SCHEMA, _columns, _merged)
+"""A deletion without a name is one of the whole record, that is of all names that older rows have under its key."""

@@ -1,6 +1,6 @@
 """Records that say where a key's row is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import Unsupported
+from hudi_engine.index.payloads.family import Family
 from hudi_engine.index.payloads.newest import last_places, newest_wins
 from hudi_engine.index.payloads.records import (
     IS_DELETED,
@@ -18,10 +19,8 @@ from hudi_engine.index.payloads.records import (
     as_type,
     child,
     child_or,
-    deletions,
     records,
     require_values,
-    rows_of,
 )
 
 _WANTED: Final = Wanted("recordIndexMetadata", (5,))
@@ -43,21 +42,6 @@ _UUID_CHARACTERS: Final = 36
 _DASHES: Final = (8, 13, 18, 23)
 _DIGITS: Final = np.array([number for number in range(_UUID_CHARACTERS) if number not in _DASHES])
 _HEX: Final = np.frombuffer(b"0123456789abcdef", np.uint8)
-
-
-class RecordIndexFamily:
-    """`instant_ms` is the location's instant as milliseconds since 1970, taken by its writer in its own time zone."""
-
-    schema = _SCHEMA
-
-    def decode(self, entries: pa.Table, written: str) -> pa.Table:
-        return rows_of(_SCHEMA, _columns(entries, written))
-
-    def deleted(self, keys: pa.Array) -> pa.Table:
-        return deletions(_SCHEMA, keys)
-
-    def merge(self, layers: Sequence[pa.Table]) -> pa.Table:
-        return newest_wins(layers)
 
 
 def _columns(entries: pa.Table, written: str) -> Iterator[list[Any]]:
@@ -126,3 +110,7 @@ def _uuids(halves: npt.NDArray[np.int64]) -> Any:
 def _numbers(values: Any, kind: type[np.generic], what: str) -> npt.NDArray[Any]:
     wanted = as_type(require_values(values, what), pa.from_numpy_dtype(kind))
     return np.asarray(wanted.to_numpy(zero_copy_only=False), dtype=kind)
+
+
+RECORD_INDEX: Final = Family(_SCHEMA, _columns, newest_wins)
+"""`instant_ms` is the location's instant as milliseconds since 1970, taken by its writer in its own time zone."""

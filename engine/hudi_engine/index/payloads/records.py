@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import CorruptFile
+from hudi_engine.format.arrow_bytes import bytes_of
 from hudi_engine.format.avro_columns import decode_columns
 from hudi_engine.format.avro_types import AvroType, parse
 
@@ -90,9 +91,8 @@ def deletions(schema: pa.Schema, keys: Any) -> pa.Table:
 
 def _records(batch: pa.RecordBatch, schema: AvroType, wanted: Wanted) -> Iterator[tuple[Any, Any]]:
     keys, values = as_type(batch.column("key"), KEY.type), batch.column("value")
-    _, offsets, data = values.buffers()
-    borders = np.frombuffer(offsets, np.int64)[values.offset :][: len(values) + 1]
-    table = decode_columns(schema, memoryview(data or b""), borders[:-1], borders[1:], (_TYPE, wanted.field))
+    data, borders = bytes_of(values)
+    table = decode_columns(schema, data, borders[:-1], borders[1:], (_TYPE, wanted.field))
     if table.column_names != [_TYPE, wanted.field]:
         raise CorruptFile(f"records of the metadata table without {_TYPE} and {wanted.field}", 0)
     at = 0

@@ -1,4 +1,4 @@
-"""The log files of a shard as layers: HFiles to look into and keys that are deleted, oldest first."""
+"""The files of a shard as layers: HFiles to look into and keys that are deleted, oldest first."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,10 +17,11 @@ from hudi_engine.index.ranges import Effort, RangeReader, Region
 from hudi_engine.index.stored_hfile import StoredHFile
 from hudi_engine.storage.paths import require_range
 from hudi_engine.storage.protocol import FileStat, Storage, is_remote
-from hudi_engine.table.file_view import LogFile
+from hudi_engine.table.file_view import BaseFile, LogFile
 
 # One request for the whole file is quicker than several for the parts of a small one.
 WHOLE_BYTES = 2 << 20
+_SCHEMA = "schema"  # the name under which an HFile keeps the Avro schema of its values
 _WHOLE = -2  # where the cache keeps a whole file: no block begins there, and no HFile has its head there
 
 
@@ -41,15 +42,25 @@ class Deleted:
 
 
 @dataclass(frozen=True, slots=True)
-class Logs:
-    """Opens the logs of one metadata table. Blocks count whose instant is valid."""
+class Layers:
+    """Opens the files of one metadata table. Of logs, blocks count whose instant is valid."""
 
     storage: Storage
     cache: BlockCache
     is_valid_instant: Callable[[str], bool]
     effort: Effort
 
-    def layers(self, logs: tuple[LogFile, ...]) -> Iterator[Written | Deleted]:
+    def base(self, file: BaseFile) -> Written:
+        """What a base file holds."""
+        path = file.stat.path
+        region = Region(path, 0, file.stat.size_bytes, file.stat.modified_ms)
+        entries = StoredHFile(self.storage, region, self.cache, self.effort)
+        schema = entries.info().get(_SCHEMA)
+        if schema is None:
+            raise CorruptFile("an HFile of the metadata table without the schema of its values", 0, path)
+        return Written(entries, schema.decode(errors="replace"), path)
+
+    def logged(self, logs: tuple[LogFile, ...]) -> Iterator[Written | Deleted]:
         """What these files, in merge order, say about their shard, oldest first."""
         placed = [pair for log in logs for pair in self._blocks(log)]
         places = {id(block): place for place, block in placed}
