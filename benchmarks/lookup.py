@@ -168,7 +168,7 @@ def write_keys(scratch: str, rows: int, count: int) -> str:
 
 
 def key_of(number: int) -> str:
-    """The key that `peer._rows` gives to the row of that number."""
+    """The key that `peer.made_rows` gives to the row of that number."""
     digest = hashlib.sha1(str(number).encode(), usedforsecurity=False).hexdigest()
     return f"{digest[:8]}-{digest[8:12]}-4000-8000-{digest[12:24]}"
 

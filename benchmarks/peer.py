@@ -16,13 +16,13 @@ _PARTITIONS = 10
 
 
 def make_copy_on_write(spark: SparkSession, folder: str, rows: int) -> dict[str, Any]:
-    _write(_rows(spark, 0, rows), folder, "COPY_ON_WRITE", "bulk_insert")
+    _write(made_rows(spark, 0, rows), folder, "COPY_ON_WRITE", "bulk_insert")
     return {}
 
 
 def make_merge_on_read(spark: SparkSession, folder: str, rows: int, updates: int) -> dict[str, Any]:
-    _write(_rows(spark, 0, rows), folder, "MERGE_ON_READ", "bulk_insert")
-    changed = _rows(spark, 0, rows).where(f"pmod(hash(id), {rows}) < {updates}").selectExpr("*").drop("seen")
+    _write(made_rows(spark, 0, rows), folder, "MERGE_ON_READ", "bulk_insert")
+    changed = made_rows(spark, 0, rows).where(f"pmod(hash(id), {rows}) < {updates}").selectExpr("*").drop("seen")
     _write(changed.selectExpr("*", "cast(2 as bigint) as seen"), folder, "MERGE_ON_READ", "upsert")
     return {}
 
@@ -44,7 +44,7 @@ def read(spark: SparkSession, folder: str, repeat: int) -> dict[str, Any]:
     return {"first_seconds": seconds[0], "warm_seconds": min(seconds[1:]), "rows": rows, "peak_bytes": jvm_peak()}
 
 
-def _rows(spark: SparkSession, start: int, end: int) -> DataFrame:
+def made_rows(spark: SparkSession, start: int, end: int) -> DataFrame:
     text = [f"concat('text {n} ', hex(hash(n, {n}))) as text_{n}" for n in range(6)]
     numbers = [f"hash(n, {n + 10}) / 7.0D as number_{n}" for n in range(4)]
     return (

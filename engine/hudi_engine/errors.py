@@ -11,7 +11,12 @@
     ├── CorruptFile          17  torn or damaged bytes: names the file and the offset
     ├── Unsupported          18  understood well enough to know that we must not go on
     ├── UnsafePath           19  a name that leads outside the table
-    └── Contradiction        20  the table or the configuration says two things that cannot both hold
+    ├── Contradiction        20  the table or the configuration says two things that cannot both hold
+    ├── Busy                 21  another runner works on the same plan, and lives          (retry)
+    ├── LockUnavailable      22  the lock was not obtained, or its service is not reached  (retry)
+    ├── LockLost             23  the lock may be another's by now; nothing was published   (retry)
+    ├── Superseded           24  a newer attempt took this plan over; nothing was published
+    └── TimedOut             25  others did not finish in the time given; what was begun is undone   (retry)
 
 Raise leaves only. Each message says what was found, what was expected, where, and what to do next. The number is
 the exit code of `hudi-engine`; `retry` says whether the same call may succeed later with nothing else changed.
@@ -109,3 +114,37 @@ class Contradiction(EngineError):
     """Two statements about one table that cannot both be true."""
 
     exit_code = 20
+
+
+class Busy(EngineError):
+    """Another runner of the same plan lives: its heartbeat says so."""
+
+    exit_code = 21
+    retry = True
+
+
+class LockUnavailable(EngineError):
+    """The table's lock was not obtained in the time given, or whoever keeps it does not answer."""
+
+    exit_code = 22
+    retry = True
+
+
+class LockLost(EngineError):
+    """The lock was held, and nobody can say that it still is: nothing was published since."""
+
+    exit_code = 23
+    retry = True
+
+
+class Superseded(EngineError):
+    """A newer attempt has taken the plan over: whatever this one made is not in effect and never will be."""
+
+    exit_code = 24
+
+
+class TimedOut(EngineError):
+    """Others did not finish in the time given; what was begun is undone."""
+
+    exit_code = 25
+    retry = True

@@ -28,12 +28,12 @@ def path(spark: SparkSession, name: str) -> Any:
 
 
 def storage(spark: SparkSession, name: str) -> Any:
-    return package(spark).storage.HoodieStorageUtils.getStorage(path(spark, name), _configuration(spark))
+    return package(spark).storage.HoodieStorageUtils.getStorage(path(spark, name), configuration(spark))
 
 
 def meta_client(spark: SparkSession, table: str) -> Any:
     builder = package(spark).common.table.HoodieTableMetaClient.builder()
-    return builder.setConf(_configuration(spark)).setBasePath(table).build()
+    return builder.setConf(configuration(spark)).setBasePath(table).build()
 
 
 def items(collection: Any) -> Iterator[Any]:
@@ -57,6 +57,6 @@ def enum(spark: SparkSession, name: str, constant: str) -> Any:
     return next(each for each in found if each.name() == constant)
 
 
-def _configuration(spark: SparkSession) -> Any:
+def configuration(spark: SparkSession) -> Any:
     hadoop = java_context(spark).hadoopConfiguration()
     return package(spark).hadoop.fs.HadoopFSUtils.getStorageConf(hadoop)

@@ -17,7 +17,19 @@ from typing import Any, TextIO
 from pyspark.sql import SparkSession
 
 from tests.golden import lab, recipes
-from tests.interop import engine_tagging, java_formats, java_metadata, java_pieces, java_table, lost_keys, session
+from tests.interop import (
+    engine_tagging,
+    held_commits,
+    java_formats,
+    java_locks,
+    java_metadata,
+    java_pieces,
+    java_table,
+    java_written_metadata,
+    live_commits,
+    lost_keys,
+    session,
+)
 
 
 def run(spark: SparkSession, version: str, recipe: str, folder: str, stage: int = 0) -> list[str]:
@@ -58,6 +70,10 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
         java_formats.read_hfile,
         java_formats.read_log,
         java_formats.bloom,
+        java_locks.take_lock,
+        java_locks.give_lock,
+        java_locks.count_under_lock,
+        java_locks.implicit_lock_path,
         java_metadata.metadata_entries,
         java_metadata.listed_files,
         java_metadata.metadata_lookup,
@@ -72,6 +88,11 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
         java_pieces.base_file_name,
         java_pieces.log_file_name,
         java_pieces.log_file_parts,
+        held_commits.begin_commit,
+        held_commits.end_commit,
+        java_written_metadata.write_rows,
+        live_commits.commit,
+        live_commits.commit_across,
         lost_keys.lose_keys_beside_a_writer,
         lost_keys.lose_keys_to_the_next_index,
     )

@@ -6,27 +6,30 @@ from typing import Annotated
 
 import typer
 
-from hudi_engine.cli import screen
+from hudi_engine.cli import index, metadata, screen
 from hudi_engine.cli.failures import CLOSED_PIPE, DEBUG, document_of, leave
 from hudi_engine.cli.files import files
 from hudi_engine.cli.inspect import inspect
 from hudi_engine.cli.lookup import lookup
 from hudi_engine.cli.read import read
+from hudi_engine.cli.run import run
 from hudi_engine.cli.timeline import timeline
 from hudi_engine.cli.validate import validate
 from hudi_engine.errors import EngineError
 
 app = typer.Typer(
     name="hudi-engine",
-    help="Look into real Apache Hudi tables (versions 6, 8 and 9) and their indexes without a JVM. "
+    help="Look into real Apache Hudi tables (versions 6, 8 and 9) and build their indexes without a JVM. "
     "Exit codes: docs/cli.md.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (inspect, timeline, files, read, lookup, validate):
+for command in (inspect, timeline, files, read, lookup, validate, run):
     app.command()(command)
+app.add_typer(index.app, name="index")
+app.add_typer(metadata.app, name="metadata")
 
 
 @app.callback()

@@ -40,6 +40,7 @@ class RecordName(StrEnum):
     ARCHIVED_ENTRY = "HoodieArchivedMetaEntry"
     HISTORY_INSTANT = "HoodieLSMTimelineInstant"
     DELETE_LIST = "HoodieDeleteRecordList"
+    METADATA_RECORD = "HoodieMetadataRecord"
 
 
 def encode(name: RecordName, value: Mapping[str, object], table_version: int) -> bytes:
@@ -107,7 +108,7 @@ def _field(text: str, table_version: int) -> dict[str, object]:
     kind = kind.partition("@")[0]
     field: dict[str, object] = {"name": name, "type": _type(kind.removesuffix("!"))}
     if default:
-        field["default"] = json.loads(default)
+        field["default"] = json.loads(default.partition("@")[0])
     elif kind.endswith("?"):
         field["default"] = None
     return field

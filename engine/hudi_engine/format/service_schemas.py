@@ -109,4 +109,21 @@ HoodieArchivedMetaEntry: hoodieCommitMetadata: HoodieCommitMetadata?;
     hoodieRequestedReplaceMetadata: HoodieRequestedReplaceMetadata?;
     HoodieInflightReplaceMetadata: HoodieCommitMetadata?;
     hoodieIndexCommitMetadata: HoodieIndexCommitMetadata?; stateTransitionTime: string?
+HoodieMetadataFileInfo: size: long; isDeleted: boolean
+HoodieMetadataBloomFilter: type: string; timestamp: string; bloomFilter: bytes; isDeleted: boolean
+HoodieValueTypeInfo: typeOrdinal: int; additionalInfo: string?
+HoodieMetadataColumnStats: fileName: string?; columnName: string?; minValue: null|BooleanWrapper|
+    IntWrapper|LongWrapper|FloatWrapper|DoubleWrapper|BytesWrapper|StringWrapper|DateWrapper|
+    DecimalWrapper|TimeMicrosWrapper|TimestampMicrosWrapper|LocalDateWrapper@8|ArrayWrapper@9=null;
+    maxValue: null|BooleanWrapper|IntWrapper|LongWrapper|FloatWrapper|DoubleWrapper|BytesWrapper|
+    StringWrapper|DateWrapper|DecimalWrapper|TimeMicrosWrapper|TimestampMicrosWrapper|
+    LocalDateWrapper@8|ArrayWrapper@9=null; valueCount: long?; nullCount: long?; totalSize: long?;
+    totalUncompressedSize: long?; isDeleted: boolean; isTightBound: boolean=false@8;
+    valueType: HoodieValueTypeInfo?@9
+HoodieRecordIndexInfo: partitionName: string?; fileIdHighBits: long?; fileIdLowBits: long?;
+    fileIndex: int?; fileId: string?; instantTime: long?; fileIdEncoding: int=0; position: long?@8
+HoodieSecondaryIndexInfo: isDeleted: boolean
+HoodieMetadataRecord: key: string; type: int; filesystemMetadata: map<HoodieMetadataFileInfo>?!;
+    BloomFilterMetadata: HoodieMetadataBloomFilter?; ColumnStatsMetadata: HoodieMetadataColumnStats?;
+    recordIndexMetadata: HoodieRecordIndexInfo?; SecondaryIndexMetadata: HoodieSecondaryIndexInfo?@8
 """

@@ -25,6 +25,10 @@ _NAMED: Final = (IndexKind.SECONDARY_INDEX, IndexKind.EXPRESSION_INDEX)
 _SHARD: Final = re.compile(r"(?P<index>.+?)-(?P<number>[0-9]{4,9})(?:-[0-9]+)?", re.ASCII | re.DOTALL)
 _RECORD_INDEX_SHARD: Final = "record-index-"
 _ESCAPED: Final = re.compile("%([0-9a-fA-F]{2})")
+# What Java's `escapeFileName` escapes: as in names of partitions, and what parts the names of files.
+_TO_ESCAPE: Final = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{\[\]^_-]""")
+MOST_SHARDS: Final = 10_000
+"""With five digits the order of file ids would no longer be that of their numbers, by which keys find their shard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,20 @@ def parse_shard_name(file_id: str) -> ShardName:
     return ShardName(number)
 
 
+def record_index_shard(name: ShardName) -> str:
+    """The file id of a shard of a record index: what `parse_shard_name` reads."""
+    if not 0 <= name.number < MOST_SHARDS:
+        raise Unsupported(f"a shard numbered {name.number}: an index has {MOST_SHARDS} at most, numbered from 0")
+    if name.partition is None:
+        return f"{_RECORD_INDEX_SHARD}{name.number:04d}-0"
+    if "." in name.partition:
+        raise Unsupported(
+            f"a record index that is kept per partition, and a partition {name.partition!r}, whose name has a dot: no "
+            "Hudi reads the logs of its shards, so that updates would be lost. Use a global record index."
+        )
+    return f"{_RECORD_INDEX_SHARD}{_escaped(name.partition)}-{name.number:04d}-0"
+
+
 def shards_by_partition(file_ids: Sequence[str]) -> Mapping[str | None, tuple[int, ...]]:
     """For each partition the places in `file_ids`, which ascend, of the shards that its keys are spread over.
 
@@ -71,3 +89,7 @@ def shards_by_partition(file_ids: Sequence[str]) -> Mapping[str | None, tuple[in
 
 def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+
+
+def _escaped(text: str) -> str:
+    return _TO_ESCAPE.sub(lambda match: f"%{ord(match[0]):02X}", text)

@@ -61,7 +61,11 @@ def parse_commit(data: bytes, action: Action, *, layout: int) -> CommitMetadata:
     name = RecordName.REPLACE_COMMIT if action is Action.REPLACE_COMMIT else RecordName.COMMIT
     is_json = layout == 1 or data.lstrip()[:1] == b"{"  # an upgraded table keeps what version 6 wrote
     decode = service_records.decode_commit_json if is_json else service_records.decode
-    record: Any = decode(name, data)
+    return commit_of(decode(name, data))
+
+
+def commit_of(record: Mapping[str, Any]) -> CommitMetadata:
+    """A completed commit from the record that its file, or the archive, has of it."""
     replaced = record.get("partitionToReplaceFileIds") or {}
     for partition, file_ids in replaced.items():
         require_folder_path(partition)
@@ -93,6 +97,33 @@ def parse_compaction_plan(data: bytes) -> tuple[CompactionOperation, ...]:
 def is_clustering(data: bytes) -> bool:
     """Whether a requested replacement only moves rows to other files (layout 1 names clustering a replacement)."""
     return bool(data) and service_records.decode(RecordName.REQUESTED_REPLACE, data)["operationType"] == "CLUSTER"
+
+
+def parse_cleaned(data: bytes) -> Mapping[str, tuple[str, ...]]:
+    """The names of the files that a completed clean deleted, or tried to, by partition."""
+    record: Any = service_records.decode(RecordName.CLEAN, data)
+    found = {}
+    for partition, each in (record["partitionMetadata"] or {}).items():
+        names = (*each["deletePathPatterns"], *each["successDeleteFiles"], *each["failedDeleteFiles"])
+        found[partition] = tuple(sorted({name.rpartition("/")[2] for name in names}))
+    return found
+
+
+def parse_undone(data: bytes, action: Action) -> frozenset[str]:
+    """The instants that a completed rollback or restore undid."""
+    if action is Action.RESTORE:
+        restore: Any = service_records.decode(RecordName.RESTORE, data)
+        infos = restore["restoreInstantInfo"] or ()
+        return frozenset((*restore["instantsToRollback"], *(info["commitTime"] for info in infos)))
+    rollback: Any = service_records.decode(RecordName.ROLLBACK, data)
+    infos = rollback["instantsRollback"] or ()
+    return frozenset((*rollback["commitsRollback"], *(info["commitTime"] for info in infos)))
+
+
+def parse_rollback_target(data: bytes) -> str:
+    """The instant that a requested rollback is about; empty if its plan names none."""
+    plan: Any = service_records.decode(RecordName.ROLLBACK_PLAN, data)
+    return str((plan["instantToRollback"] or {}).get("commitTime") or "")
 
 
 def parse_earliest_kept(data: bytes) -> str:

@@ -14,9 +14,11 @@ from hudi_engine.format.names import HistoryFileName, parse_history_file, parse_
 from hudi_engine.storage.paths import require_file_path
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.config import TableConfig
+from hudi_engine.table.contents import CommitMetadata, commit_of, parse_commit
 
 _MANIFEST = re.compile(r"manifest_([0-9]{1,18})", re.ASCII)
 _COLUMNS = ["instantTime", "completionTime", "action"]
+_COMMITS = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
 # Java spells the states of archived entries in upper case.
 _STATES = {state.name: state for state in State}
 
@@ -36,6 +38,42 @@ def read_completion_times(storage: Storage, config: TableConfig, wanted: Collect
         for instant in _lsm(storage, config, wanted)
         if instant.completed_at and instant.requested_at in wanted
     }
+
+
+def read_archived_commits(
+    storage: Storage, config: TableConfig, first: str, last: str
+) -> list[tuple[Instant, CommitMetadata]]:
+    """The archived commits from `first` to `last`, by requested time, with what each says about itself."""
+    read = _commits_of_logs if config.layout == 1 else _commits_of_lsm
+    found = dict(read(storage, config, first, last))
+    return sorted(found.items(), key=lambda pair: (pair[0].requested_at, pair[0].action))
+
+
+def _commits_of_lsm(
+    storage: Storage, config: TableConfig, first: str, last: str
+) -> Iterator[tuple[Instant, CommitMetadata]]:
+    for name in _manifest(storage, config.history_folder):
+        if name.last < first or name.first > last:
+            continue
+        path = f"{config.history_folder}/{name}"
+        try:
+            rows = parquet_file.read_rows(storage.read(path), [*_COLUMNS, "metadata"])
+            for row in rows.to_pylist():
+                instant = _lsm_instant(row)
+                if first <= instant.requested_at <= last and instant.action in _COMMITS:
+                    yield instant, parse_commit(row["metadata"] or b"", instant.action, layout=2)
+        except CorruptFile as corrupt:
+            raise corrupt.in_file(path) from corrupt
+
+
+def _commits_of_logs(
+    storage: Storage, config: TableConfig, first: str, last: str
+) -> Iterator[tuple[Instant, CommitMetadata]]:
+    for record in _archived_records(storage, config):
+        instant = _archived_instant(record)
+        if instant.is_completed and instant.action in _COMMITS and first <= instant.requested_at <= last:
+            said = record.get("hoodieReplaceCommitMetadata") or record.get("hoodieCommitMetadata") or {}
+            yield instant, commit_of(said)
 
 
 def _lsm(storage: Storage, config: TableConfig, wanted: Collection[str] | None) -> Iterator[Instant]:
@@ -101,12 +139,15 @@ def _manifest_version(storage: Storage, folder: str) -> int | None:
 
 
 def _archive_logs(storage: Storage, config: TableConfig) -> Iterator[Instant]:
+    return map(_archived_instant, _archived_records(storage, config))
+
+
+def _archived_records(storage: Storage, config: TableConfig) -> Iterator[dict[str, Any]]:
     logs = [(parse_log_file(file.name), file.path) for file in storage.list(config.history_folder)]
     archives = [(name.merge_order, path) for name, path in logs if name is not None and name.extension == "archive"]
     for _, path in sorted(archives):
         try:
-            for record in _log_records(storage.read(path)):
-                yield _archived_instant(record)
+            yield from _log_records(storage.read(path))
         except CorruptFile as corrupt:
             raise corrupt.in_file(path) from corrupt
 

@@ -55,6 +55,16 @@ class RowReader:
         else:
             yield self._merged(found)
 
+    def named_keys(self, found: FileSlice) -> Iterator[pa.ChunkedArray]:
+        """The record keys that the files of a slice name: of rows it has, had, or has deleted; some several times."""
+        keys = pa.schema([self.whole.field(RECORD_KEY)])
+        if found.base_file is not None:
+            for rows in self._base(found.base_file, keys):
+                yield rows[RECORD_KEY]
+        if found.log_files:
+            reader = LogReader(self.storage, keys, (), delete_marker(self.config), self._is_valid)
+            yield pa.chunked_array([reader.changes(found.log_files).keys])
+
     def _merged(self, found: FileSlice) -> pa.Table:
         rule = self._rule()
         wanted = self._with_columns((RECORD_KEY, *rule.ordering))

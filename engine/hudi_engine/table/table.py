@@ -21,13 +21,15 @@ from hudi_engine.table.contents import (
     CommitMetadata,
     CompactionOperation,
     is_clustering,
+    parse_cleaned,
     parse_commit,
     parse_compaction_plan,
     parse_earliest_kept,
+    parse_undone,
     refuse_renamed_columns,
 )
 from hudi_engine.table.file_view import Completions, FileSlice, FileView
-from hudi_engine.table.history import read_completion_times, read_history
+from hudi_engine.table.history import read_archived_commits, read_completion_times, read_history
 from hudi_engine.table.merge_mode import require_readable_rows
 from hudi_engine.table.properties_file import BACKUP, MAIN, read_properties
 from hudi_engine.table.snapshot import RowReader, Snapshot
@@ -62,6 +64,22 @@ class Table:
         path = self._path(instant)
         with _naming(path):
             return parse_commit(self.storage.read(path), instant.action, layout=self.config.layout)
+
+    def archived_commits(self, first: str, last: str) -> list[tuple[Instant, CommitMetadata]]:
+        """The archived commits from `first` to `last`, with what each says about itself."""
+        return read_archived_commits(self.storage, self.config, first, last)
+
+    def undone(self, instant: Instant) -> frozenset[str]:
+        """The instants that a completed rollback or restore undid."""
+        path = self._path(instant)
+        with _naming(path):
+            return parse_undone(self.storage.read(path), instant.action)
+
+    def cleaned(self, instant: Instant) -> Mapping[str, tuple[str, ...]]:
+        """The names of the files that a completed clean deleted, by partition."""
+        path = self._path(instant)
+        with _naming(path):
+            return parse_cleaned(self.storage.read(path))
 
     def compaction_plan(self, instant: Instant) -> tuple[CompactionOperation, ...]:
         """What a pending or completed compaction was asked to do."""
@@ -180,7 +198,7 @@ class Table:
     def _past(self, as_of: str, timeline: Timeline) -> str:
         """An instant whose files are all still there and can no longer change: Java's own two conditions."""
         instant = parse_as_of(as_of)
-        pending = [i for i in timeline.of(*_COMMITS) if not i.is_completed and not self._is_clustering(i, timeline)]
+        pending = [i for i in timeline.of(*_COMMITS) if not i.is_completed and not self.is_clustering(i, timeline)]
         if pending and instant >= pending[0].requested_at:
             raise Contradiction(
                 f"--as-of {as_of}: the commit {pending[0].requested_at} is still pending: the table at that time may "
@@ -191,7 +209,8 @@ class Table:
             raise NotFound(f"--as-of {as_of}: files from before {earliest} were cleaned. Give a later time.")
         return instant
 
-    def _is_clustering(self, pending: Instant, timeline: Timeline) -> bool:
+    def is_clustering(self, pending: Instant, timeline: Timeline) -> bool:
+        """Whether a pending replacement only moves rows to other files, as layout 1 calls clustering."""
         requested = pending.in_state(State.REQUESTED)
         if pending.action is not Action.REPLACE_COMMIT or instant_file(requested) not in timeline.files:
             return False

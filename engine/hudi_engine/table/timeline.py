@@ -42,6 +42,15 @@ class Timeline:
     def find(self, requested_at: str) -> Instant | None:
         return next((instant for instant in self.instants if instant.requested_at == requested_at), None)
 
+    def last_without_holes(self) -> Instant | None:
+        """The last completed write before the earliest pending one (RFC-45, the base instant of an index)."""
+        last = None
+        for write in self.writes():
+            if not write.is_completed:
+                break
+            last = write
+        return last
+
     def first_write_still_active(self) -> InstantTime:
         """The border below which every instant counts as completed: archiving takes nothing that is pending.
 

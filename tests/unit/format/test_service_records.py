@@ -54,6 +54,7 @@ JAVA = {
     (RecordName.SAVEPOINT, 6): "465fe1cf2c6d1f85",
     (RecordName.ARCHIVED_ENTRY, 6): "08c20782844e4dac",
     (RecordName.DELETE_LIST, 6): "b22f60f0443e0047",
+    (RecordName.METADATA_RECORD, 6): "89e976e972e4f0df",
     (RecordName.INDEX_PLAN, 8): "e49ee6c7b70c5250",
     (RecordName.INDEX_COMMIT, 8): "f24aabdaa6d6e97a",
     (RecordName.COMMIT, 8): "026b7c7303036a46",
@@ -70,6 +71,7 @@ JAVA = {
     (RecordName.ARCHIVED_ENTRY, 8): "07a2f659697b2ff4",
     (RecordName.HISTORY_INSTANT, 8): "0c65bdc4437160c8",
     (RecordName.DELETE_LIST, 8): "b22f60f0443e0047",
+    (RecordName.METADATA_RECORD, 8): "f4026fad87c2e8e0",
     (RecordName.INDEX_PLAN, 9): "e49ee6c7b70c5250",
     (RecordName.INDEX_COMMIT, 9): "f24aabdaa6d6e97a",
     (RecordName.COMMIT, 9): "026b7c7303036a46",
@@ -86,6 +88,7 @@ JAVA = {
     (RecordName.ARCHIVED_ENTRY, 9): "07a2f659697b2ff4",
     (RecordName.HISTORY_INSTANT, 9): "0c65bdc4437160c8",
     (RecordName.DELETE_LIST, 9): "79bf9ce01f6c8d37",
+    (RecordName.METADATA_RECORD, 9): "b45991acffae969c",
 }
 
 

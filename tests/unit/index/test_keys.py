@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hudi_engine.errors import CorruptFile
+from hudi_engine.format.xxh64 import xxh64
 from hudi_engine.index import keys
-from hudi_engine.index.name_ids import column_id, file_id, partition_id, xxh64
+from hudi_engine.index.name_ids import column_id, file_id, partition_id
 
 texts = st.text(st.sampled_from("ab\\$\0é\U0001f600"), max_size=6)
 pairs = st.lists(st.tuples(st.none() | texts, texts), max_size=20)

@@ -1,0 +1,104 @@
+"""Our build of a record index's base, by threads or by Spark, or its floor, in a process of its own; a JSON line a job.
+
+python -m benchmarks.record_index_builder local|spark|floor HEAP JOB...      where a JOB is one JSON object
+
+The heap is that of Spark's JVM.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks.processes import cpu_seconds
+
+SHARDS = 10  # what Java makes for this many keys
+INSTANT = "00000000000000500"
+_MEMORY_BYTES = 256 << 20
+_THREADS = 2
+Work = Callable[[str], dict[str, Any]]
+
+
+@contextmanager
+def local(heap: str) -> Iterator[Work]:
+    from hudi_engine.compute.local import LocalCompute  # noqa: PLC0415 - each side has its own imports in memory only
+
+    with tempfile.TemporaryDirectory() as scratch:
+        yield lambda folder: _build(LocalCompute(_THREADS, _MEMORY_BYTES, Path(scratch)), folder)
+
+
+@contextmanager
+def spark(heap: str) -> Iterator[Work]:
+    """As a person would start one on two cores: no jar of Hudi, no setting that is not needed."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    from hudi_engine.spark.compute import SparkCompute  # noqa: PLC0415
+
+    settings: dict[str, bool | float | int | str | None] = {
+        "spark.master": f"local[{_THREADS}]",
+        "spark.driver.memory": heap,
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    session = SparkSession.Builder().config(map=settings).getOrCreate()
+    yield lambda folder: _build(SparkCompute(session, folder, {}, _MEMORY_BYTES), folder)
+    session.stop()
+
+
+@contextmanager
+def floor(heap: str) -> Iterator[Work]:
+    from benchmarks.record_index_floor import build_floor  # noqa: PLC0415
+
+    def build(folder: str) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(dir=Path(folder).parent) as out:
+            return {"bytes": build_floor(folder, out, SHARDS)}
+
+    yield build
+
+
+def _build(compute: Any, folder: str) -> dict[str, Any]:
+    """From the opening of the table to the last byte of the last shard."""
+    from hudi_engine.compute.order import BuildOrder  # noqa: PLC0415
+    from hudi_engine.open import open_table  # noqa: PLC0415
+    from hudi_engine.table.conform import RECORD_KEY  # noqa: PLC0415
+    from hudi_engine.watch import Unwatched  # noqa: PLC0415
+
+    table = open_table(folder).table
+    snapshot = table.snapshot()
+    order = BuildOrder(
+        reader=table.rows(snapshot, [RECORD_KEY]),
+        slices=snapshot.slices,
+        shard_counts={None: SHARDS},
+        instant=INSTANT,
+        attempt=1,
+        table_version=table.config.version,
+        zone=table.zone,
+        created_ms=1,
+    )
+    built = compute.build(order, table.storage, Unwatched())
+    return {"keys": built.keys, "bytes": sum(file.size_bytes for file in built.files)}
+
+
+SIDES = {side.__name__: side for side in (local, spark, floor)}
+
+
+def main(side: str, heap: str, *jobs: str) -> None:
+    with os.fdopen(os.dup(1), "w") as answers:
+        os.dup2(2, 1)
+        with SIDES[side](heap) as work:
+            for text in jobs:
+                before, started = cpu_seconds(os.getpid()), time.perf_counter()
+                found = work(json.loads(text)["folder"])
+                seconds, used = time.perf_counter() - started, cpu_seconds(os.getpid()) - before
+                print(json.dumps({"seconds": seconds, "cpu_seconds": used} | found), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,261 @@
+"""RFC-45, run, step 6: an index in flight gets what commits beside its build have left out of it.
+
+Each commit that the base does not hold is proved, or what it lacks is derived and written to the metadata table at an
+instant just below its own: later entries of Hudi's writers win over ours, and a restore keeps what it should.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from hudi_engine.action.attempts import require_newest
+from hudi_engine.action.coverage import ATTEMPT, CAUGHT_UP, PLAN, Base, undone, unproven
+from hudi_engine.action.derive import Changes, Question, derive, touched
+from hudi_engine.action.evidence import Records, first_write
+from hudi_engine.action.execute import Run
+from hudi_engine.action.metadata_commit import UPDATE, MetadataCommit, begin_metadata_commit, run_metadata_commit
+from hudi_engine.action.metadata_instants import log_instant
+from hudi_engine.action.metadata_logs import LogOrder, write_init_logs, write_logs
+from hudi_engine.action.pending import Vigil, awaited, sentence
+from hudi_engine.action.reading import Reading, read
+from hudi_engine.action.shard_changes import in_parts, is_in_effect, lacks_shards, shard_changes, still_holds
+from hudi_engine.action.site import Transaction
+from hudi_engine.concurrency.heartbeat import Heartbeats, writers_lease
+from hudi_engine.concurrency.settings import whole_number
+from hudi_engine.errors import Contradiction, NotFound, TimedOut
+from hudi_engine.format.instant_names import Instant
+from hudi_engine.table.contents import CommitMetadata
+from hudi_engine.table.zone import at_time
+
+TIMEOUT_KEY: Final = "hoodie.metadata.index.check.timeout.seconds"
+_TIMEOUT_SECONDS: Final = 60
+_KEYS_AT_ONCE: Final = 50_000  # in one critical section
+_TRIES: Final = 5
+_CLOCKS_APART_MS: Final = 5_000
+_POLL_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """The index holds every commit up to `upto`; those after it are pending and log to it themselves."""
+
+    upto: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """Commits that the base holds are undone since: it must be built anew."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """Commits whose records the index may lack, and those that others are still at work on."""
+
+    lacking: tuple[Instant, ...]
+    waited_for: tuple[Instant, ...]
+
+
+Standing = CaughtUp | Overtaken | Behind
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What one reading shows. `commits` are all that the base does not hold."""
+
+    reading: Reading
+    standing: Standing
+    commits: dict[Instant, CommitMetadata]
+
+
+class CatchUp:
+    """One index on its way from its base to the present. Make it once the index is flagged as in flight.
+
+    Whatever began before that is waited for: it may leave the index out. Whatever begins later logs to it; should one
+    not do so, no pending commit is trusted any more.
+    """
+
+    def __init__(self, run: Run, base: Base) -> None:
+        site = run.site
+        self._run = run
+        self._base = base
+        self._records = Records()
+        self._vigil = Vigil(Heartbeats(site.storage, site.clock, writers_lease(site.conf)))
+        self._complete: set[Instant] = set()  # looked at, and nothing was missing
+        self._aware_from = at_time(site.clock.now_ms() + _CLOCKS_APART_MS, site.table().zone)
+        self._timeout_ms = whole_number(site.conf, TIMEOUT_KEY, _TIMEOUT_SECONDS) * 1000
+        self._waiting_since: int | None = None
+        self._behind_since: int | None = None
+        self._unaware: Instant | None = None
+        self._last_waited_for: tuple[Instant, ...] = ()
+
+    def run(self) -> CaughtUp | Overtaken:
+        """Catch up until nothing is missing, or raise `TimedOut` if others let us wait too long."""
+        least: int | None = None
+        while True:
+            self._run.liveness.require_alive()
+            look = self._look(read(self._run.site.metadata(), self._base))
+            match look.standing:
+                case Behind(lacking, _) if lacking:
+                    self._note_progress(least, lacking)
+                    least = len(lacking) if least is None else min(least, len(lacking))
+                    self._pass(look, lacking)
+                case Behind(_, waited_for):
+                    self._wait(waited_for)
+                case CaughtUp() | Overtaken() as end:
+                    return end
+
+    def last_pass(self, transaction: Transaction) -> Standing:
+        """Whether nothing is missing and nobody is waited for now, under the lock: then the index may be completed."""
+        return self._look(read(transaction.metadata, self._base)).standing
+
+    def _look(self, reading: Reading) -> _Look:
+        metadata, base = reading.metadata, self._base
+        if gone := undone(base, metadata.data_timeline, self._records.targets(reading)):
+            named = ", ".join(gone[:3])
+            why = f"the commit {named}, which {base.index} was built of, was rolled back or restored away since"
+            return _Look(reading, Overtaken(why), {})
+        evidence = self._records.evidence(reading)
+        lacking = tuple(instant for instant in unproven(base, evidence) if instant not in self._complete)
+        waited_for = self._waited_for(reading)
+        if lacking or waited_for:
+            return _Look(reading, Behind(lacking, waited_for), dict(evidence.commits))
+        last = metadata.data_timeline.last_without_holes()
+        return _Look(reading, CaughtUp(base.upto if last is None else max(last.requested_at, base.upto)), {})
+
+    def _waited_for(self, reading: Reading) -> tuple[Instant, ...]:
+        pending = awaited(reading.metadata.data, reading.metadata.data_timeline)
+        if self._unaware is None:
+            pending = tuple(instant for instant in pending if instant.requested_at <= self._aware_from)
+        return self._vigil.living(pending)
+
+    def _pass(self, look: _Look, lacking: tuple[Instant, ...]) -> None:
+        """RFC-45, 6.a.iii, for each commit that is not proved, the oldest first."""
+        self._run.site.watch.begin("catch-up", len(lacking))
+        reading: Reading | None = look.reading
+        for place, instant in enumerate(lacking):
+            groups = touched([look.commits[instant]])
+            later = touched(look.commits[each] for each in lacking[place + 1 :])
+            question = Question(instant.requested_at, groups, groups & later)
+            rows, has_changed = self._settle(question, reading)
+            if has_changed:
+                reading = None  # of before the change
+                self._note_unaware(instant)
+            self._complete.add(instant)
+            self._run.site.watch.advance(1, rows)
+
+    def _settle(self, question: Question, reading: Reading | None) -> tuple[int, bool]:
+        """Make the index right about one commit; how many rows were looked at, and whether anything was missing."""
+        has_changed = False
+        for _ in range(_TRIES):
+            self._run.liveness.require_alive()
+            reading = reading or read(self._run.site.metadata(), self._base)
+            try:
+                changes = derive(reading, question)
+            except NotFound:
+                reading = None  # cleaned or compacted away while we read: the next reading has other files
+                continue
+            if not changes.count:
+                return changes.looked_at, has_changed
+            has_changed = True
+            reading = None
+            if self._apply(question.instant, changes):
+                reading = read(self._run.site.metadata(), self._base)
+                if is_in_effect(reading, changes):
+                    return changes.looked_at, has_changed
+        raise Contradiction(
+            f"{self._run.site.storage.location}: what the index {self._base.index} lacks of the commit "
+            f"{question.instant} changed {_TRIES} times while it was derived, or is overridden by others. What was "
+            "begun is undone; run the same request again when there is less going on."
+        )
+
+    def _apply(self, instant: str, changes: Changes) -> bool:
+        """Write the changes, a part at a time; False as soon as they are not right any more."""
+        parts = list(in_parts(changes, _KEYS_AT_ONCE))
+        return all(self._apply_part(instant, part, is_last=part is parts[-1]) for part in parts)
+
+    def _apply_part(self, instant: str, part: Changes, *, is_last: bool) -> bool:
+        site = self._run.site
+        with site.transaction() as transaction:
+            require_newest(transaction, self._run.attempt)
+            self._run.liveness.require_alive()
+            reading = read(transaction.metadata, self._base)
+            if not still_holds(reading, part):
+                return False
+            if names := lacks_shards(reading, part, site.conf):
+                self._add_shards(transaction, instant, names)
+                return False
+            commit = self._commit(transaction, instant, is_last=is_last)
+            order = LogOrder(self._base.index, commit.instant, self._run.attempt.number, site.clock.now_ms())
+            transaction.require_held()
+            begin_metadata_commit(transaction.metadata, commit)
+            files = write_logs(transaction.metadata, order, shard_changes(reading, part))
+            completed_at = transaction.next_time()
+            transaction.require_held()
+            run_metadata_commit(transaction.metadata, replace(commit, files=files), completed_at)
+        return True
+
+    def _add_shards(self, transaction: Transaction, instant: str, file_ids: tuple[str, ...]) -> None:
+        """The shards of data partitions that came after the base, of an index that has some for each."""
+        metadata, index = transaction.metadata, self._base.index
+        commit = self._commit(transaction, instant, is_last=False)
+        transaction.require_held()
+        begin_metadata_commit(metadata, commit)
+        files = write_init_logs(metadata, index, file_ids, commit.instant)
+        completed_at = transaction.next_time()
+        transaction.require_held()
+        run_metadata_commit(metadata, replace(commit, files=files), completed_at)
+
+    def _commit(self, transaction: Transaction, instant: str, *, is_last: bool) -> MetadataCommit:
+        """Below an instant that was archived nothing may be written: what is older than the timeline counts as
+        completed only as long as nothing older is on it."""
+        at = log_instant(transaction.metadata, self._base.index, max(instant, first_write(transaction.metadata)))
+        extra = {PLAN: self._base.plan, ATTEMPT: str(self._base.attempt)}
+        return MetadataCommit(at, UPDATE, extra=extra | ({CAUGHT_UP: instant} if is_last else {}))
+
+    def _note_unaware(self, instant: Instant) -> None:
+        if self._unaware is None and instant.requested_at > self._aware_from:
+            self._unaware = instant
+            self._run.site.watch.say(
+                f"the commit {instant.requested_at} began after the index {self._base.index} was in flight and left it "
+                "out: its writer does not maintain this index. Enable the index for it; until then all pending "
+                "commits are waited for"
+            )
+
+    def _note_progress(self, least: int | None, lacking: tuple[Instant, ...]) -> None:
+        """Say that we fall behind before it is too late, and end it when it is."""
+        now_ms = self._run.site.clock.now_ms()
+        if least is None or len(lacking) < least:
+            self._behind_since = None
+            return
+        if self._behind_since is None:
+            self._behind_since = now_ms
+            self._run.site.watch.say(
+                f"falling behind: {len(lacking)} commits without entries, and no fewer than before; commits without "
+                "entries come as fast as they are caught up with"
+            )
+        if now_ms - self._behind_since > self._timeout_ms:
+            named = ", ".join(instant.requested_at for instant in lacking[-3:])
+            raise TimedOut(
+                f"{self._run.site.storage.location}: the index {self._base.index} fell behind: commits that leave it "
+                f"out come as fast as they are caught up with, the last {named}. Enable the index for their writers, "
+                f"or pause these, or give more time by {TIMEOUT_KEY}; what was begun is undone."
+            )
+
+    def _wait(self, waited_for: tuple[Instant, ...]) -> None:
+        clock = self._run.site.clock
+        if self._waiting_since is None:
+            self._waiting_since = clock.now_ms()
+        said = sentence(self._vigil, waited_for)
+        if waited_for != self._last_waited_for:
+            self._run.site.watch.say(said)
+            self._last_waited_for = waited_for
+        late_ms = clock.now_ms() - self._waiting_since - self._timeout_ms
+        patience_ms = self._vigil.heartbeats.lease.lasts_ms if all(map(self._vigil.is_undecided, waited_for)) else 0
+        if late_ms > patience_ms:
+            raise TimedOut(
+                f"{self._run.site.storage.location}: after {self._timeout_ms // 1000} seconds ({TIMEOUT_KEY}) still "
+                f"{said}. They began before the index {self._base.index} was in flight and may leave it out. Let them "
+                "end or roll them back, then run the same request again; what was begun is undone."
+            )
+        clock.sleep(_POLL_SECONDS)

@@ -1,0 +1,104 @@
+"""What the timelines, active and archived, say about commits that an index may lack."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from hudi_engine.action.coverage import (
+    Base,
+    Evidence,
+    Proof,
+    completed_writes,
+    just_before,
+    proof_of,
+)
+from hudi_engine.action.reading import Reading
+from hudi_engine.format.instant_names import Action, Instant
+from hudi_engine.index.metadata_table import MetadataTable
+from hudi_engine.table.contents import CommitMetadata
+from hudi_engine.table.table import Table
+
+_SOLO = "00000000000000"
+_LATE_MS = 3_600_000  # how much older than the base's newest commit one may be that came to light after it
+_LAST = "9" * 17
+_Commits = Iterable[tuple[Instant, CommitMetadata]]
+
+
+@dataclass(slots=True)
+class Records:
+    """Reads what commits say, each once: a completed commit never changes."""
+
+    _said: dict[tuple[str, Instant], CommitMetadata] = field(default_factory=dict)
+    _undone: dict[Instant, frozenset[str]] = field(default_factory=dict)
+    _archived: dict[tuple[str, str], tuple[tuple[Instant, CommitMetadata], ...]] = field(default_factory=dict)
+
+    def evidence(self, reading: Reading) -> Evidence:
+        """All about the completed commits that the base does not hold."""
+        commits = dict(self._lacking(reading))
+        proofs: dict[str, tuple[Proof, ...]] = {}
+        for proof in self._proofs(reading, {instant.requested_at for instant in commits}):
+            proofs[proof.instant] = (*proofs.get(proof.instant, ()), proof)
+        listing = reading.metadata.table.storage.list(reading.base.index)
+        return Evidence(commits, proofs, frozenset(file.path for file in listing))
+
+    def targets(self, reading: Reading) -> frozenset[str]:
+        """The instants that rollbacks and restores undid since the base was read."""
+        metadata, base = reading.metadata, reading.base
+        completed_at = reading.view.completions.completed_at
+        found: set[str] = set()
+        for instant in metadata.data_timeline.of(Action.ROLLBACK, Action.RESTORE):
+            if instant.is_completed and completed_at[instant.requested_at] > base.read_at:
+                if instant not in self._undone:
+                    self._undone[instant] = metadata.data.undone(instant)
+                found |= self._undone[instant]
+        return frozenset(found)
+
+    def _lacking(self, reading: Reading) -> Iterator[tuple[Instant, CommitMetadata]]:
+        metadata, base = reading.metadata, reading.base
+        completed_at = reading.view.completions.completed_at
+        for instant in completed_writes(metadata.data_timeline):
+            if not base.holds(instant.requested_at, completed_at[instant.requested_at]):
+                yield instant, self._commit(metadata.data, instant)
+        active = {instant.requested_at for instant in metadata.data_timeline.instants}
+        border = metadata.data_timeline.first_write_still_active()
+        for instant, commit in self._archived_since(metadata.data, border, base):
+            if instant.requested_at not in active and not base.holds(instant.requested_at, instant.completed_at):
+                yield instant, commit
+
+    def _proofs(self, reading: Reading, instants: set[str]) -> Iterator[Proof]:
+        metadata, base = reading.metadata, reading.base
+        completed_at = metadata.view.completions.completed_at
+        of_the_data = {instant.requested_at for instant in metadata.data_timeline.instants}
+        commits: list[tuple[Instant, str, CommitMetadata]] = []
+        for instant in metadata.timeline.of(Action.DELTA_COMMIT):
+            time = instant.requested_at
+            is_ours = time not in of_the_data and not time.startswith(_SOLO)
+            if instant.is_completed and (time in instants or is_ours):
+                commits.append((instant, completed_at[time], self._commit(metadata.table, instant)))
+        for instant, commit in self._archived_since(metadata.table, first_write(metadata), base):
+            commits.append((instant, instant.completed_at or "", commit))
+        for instant, at, commit in commits:
+            proof = proof_of(base, commit, instant.requested_at, at)
+            if proof is not None:
+                yield proof
+
+    def _commit(self, table: Table, instant: Instant) -> CommitMetadata:
+        key = (table.storage.location, instant)
+        if key not in self._said:
+            self._said[key] = table.commit(instant)
+        return self._said[key]
+
+    def _archived_since(self, table: Table, border: str, base: Base) -> _Commits:
+        """What was archived of commits after the base; only as the timeline gets a new first write there is news."""
+        if border <= base.upto:
+            return ()
+        key = (table.storage.location, border)
+        if key not in self._archived:
+            first = just_before(base.upto, _LATE_MS)
+            self._archived[key] = tuple(table.archived_commits(first, _LAST))
+        return self._archived[key]
+
+
+def first_write(metadata: MetadataTable) -> str:
+    """Where the metadata table's active timeline begins, but for the times at which indexes are made."""
+    writes = metadata.timeline.writes()
+    return next((write.requested_at for write in writes if not write.requested_at.startswith(_SOLO)), "")

@@ -1,0 +1,106 @@
+"""RFC-79, executing a plan: of any number of runners of one plan at most one takes effect."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TypeVar
+
+from hudi_engine.action.attempts import Attempt, all_base_instants, attempts_of, begin_attempt
+from hudi_engine.action.metadata_instants import solo_instant
+from hudi_engine.action.plans import IndexPlan, read_plan, timeline_path
+from hudi_engine.action.site import Site, Transaction
+from hudi_engine.action.strays import strays_of
+from hudi_engine.concurrency.heartbeat import Liveness
+from hudi_engine.errors import AlreadyExists, Busy, NotFound
+from hudi_engine.format.instant_names import Action, Instant, State
+
+_Outcome = TypeVar("_Outcome")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One attempt at a plan, under way. `leftovers` are files of earlier attempts, which nothing refers to."""
+
+    site: Site
+    plan: IndexPlan
+    attempt: Attempt
+    liveness: Liveness
+    leftovers: tuple[str, ...]
+
+
+def execute_plan(site: Site, requested_at: str, run: Callable[[Run], _Outcome]) -> _Outcome:
+    """What `run` makes of the plan; `Busy` if another runner of it lives, `NotFound` if it is over.
+
+    A runner that died is taken over once its heartbeat has been silent for a lease; it may wake up again, but what it
+    writes then takes no effect.
+    """
+    await_silence(site, requested_at)
+    with ExitStack() as on_exit:
+        with site.transaction() as transaction:  # 2, and 6 on leaving
+            instant = _pending(transaction, requested_at)  # 4
+            plan = read_plan(transaction.table, instant)  # 1
+            _refuse_if_running(site, requested_at)  # 3
+            leftovers = strays_of(transaction, plan)
+            attempt = _take_over(transaction, plan)
+            liveness = on_exit.enter_context(site.heartbeats.beating(requested_at))  # 5, and 8 on leaving
+            _begin(transaction, instant)
+        return run(Run(site, plan, attempt, liveness, leftovers))  # 7
+
+
+def await_silence(site: Site, requested_at: str) -> None:
+    """Wait until the heartbeat of a runner that seems dead has expired; `Busy` as soon as it beats again."""
+    before = site.heartbeats.age_ms(requested_at)
+    if before is not None and site.heartbeats.is_live(requested_at):
+        site.watch.say(f"{requested_at} has a heartbeat {before / 1000:.1f} s old: waiting for the next, or for none")
+    while before is not None and site.heartbeats.is_live(requested_at):
+        site.clock.sleep(1)
+        age = site.heartbeats.age_ms(requested_at)
+        if age is not None and age < before:
+            raise _busy(site, requested_at)
+        before = age
+
+
+def _refuse_if_running(site: Site, requested_at: str) -> None:
+    if site.heartbeats.is_live(requested_at):
+        raise _busy(site, requested_at)
+
+
+def _busy(site: Site, requested_at: str) -> Busy:
+    attempts = attempts_of(site.storage, requested_at)
+    who = f"attempt {attempts[-1].number} of {attempts[-1].owner}" if attempts else "another runner"
+    return Busy(
+        f"{site.storage.location}: {who} works on the plan {requested_at} and is alive. Let it finish; "
+        "`index status` shows how far it is, `index abort` ends it."
+    )
+
+
+def _pending(transaction: Transaction, requested_at: str) -> Instant:
+    instant = transaction.data_timeline.find(requested_at)
+    if instant is not None and instant.action is Action.INDEXING and not instant.is_completed:
+        return instant
+    how = "is no index plan" if instant is None or instant.action is not Action.INDEXING else "is completed"
+    raise NotFound(
+        f"{transaction.table.storage.location}: {requested_at} {how}. `index status` shows what there is; "
+        "`index build` makes a plan where one is wanted."
+    )
+
+
+def _take_over(transaction: Transaction, plan: IndexPlan) -> Attempt:
+    site = transaction.site
+    earlier = attempts_of(site.storage, plan.requested_at)
+    number = earlier[-1].number + 1 if earlier else 1
+    base_instant = solo_instant(transaction.metadata, all_base_instants(site.storage))
+    attempt = Attempt(plan.requested_at, number, site.owner, site.clock.now_ms(), base_instant)
+    transaction.require_held()
+    begin_attempt(site.storage, attempt)
+    if earlier:
+        site.watch.say(f"attempt {number} at {plan.requested_at} takes over from {earlier[-1].owner}")
+    return attempt
+
+
+def _begin(transaction: Transaction, instant: Instant) -> None:
+    try:
+        inflight = instant.in_state(State.INFLIGHT)
+        transaction.site.storage.create(timeline_path(transaction.table, inflight), b"")
+    except AlreadyExists:
+        pass  # an earlier attempt's

@@ -1,0 +1,150 @@
+"""RFC-45: an index built on a live table, from what a person asks for to what readers use."""
+
+from dataclasses import dataclass
+
+from hudi_engine.action.attempts import forget_over
+from hudi_engine.action.base import build_base
+from hudi_engine.action.catch_up import Behind, CatchUp, Overtaken
+from hudi_engine.action.complete import complete_instant, complete_plan
+from hudi_engine.action.coverage import Base
+from hudi_engine.action.execute import Run, execute_plan
+from hudi_engine.action.foreign import undo_foreign
+from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans
+from hudi_engine.action.publish import publish
+from hudi_engine.action.published import published_base
+from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
+from hudi_engine.action.site import Site
+from hudi_engine.action.undo import delete_files, undo_run
+from hudi_engine.errors import (
+    Contradiction,
+    EngineError,
+    LockLost,
+    LockUnavailable,
+    NotFound,
+    OutcomeUnknown,
+    StorageUnavailable,
+    Superseded,
+)
+
+_ROUNDS = 3
+# After these the table may be out of our reach, or another's: what was begun stays as it is, for the next run of the
+# same request to go on from.
+_LEAVE_AS_IS = (Superseded, LockLost, LockUnavailable, OutcomeUnknown, StorageUnavailable)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The index is complete: it has every commit up to `caught_up_to`, and later ones from their own writers."""
+
+    plan: str
+    index: str
+    upto: str
+    caught_up_to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redo:
+    """What was built was overtaken by others, and is undone."""
+
+    why: str
+
+
+def build(site: Site, request: IndexRequest) -> Ready | Skipped:
+    """The index asked for, whatever an earlier request or another program left of it.
+
+    The same request after a failure or a kill goes on where the other stopped, or undoes that and begins anew.
+    """
+    why = ""
+    for _ in range(_ROUNDS):
+        undo_foreign(site, [kind.value for kind in request.kinds])
+        plan = _pending_of(site, request) or schedule(site, request)
+        if isinstance(plan, Skipped):
+            return plan
+        outcome = run(site, plan.requested_at)
+        if not isinstance(outcome, Redo):
+            return outcome
+        why = outcome.why
+        site.watch.say(f"{why}: built anew")
+    raise Contradiction(
+        f"{site.storage.location}: given up after {_ROUNDS} builds that others overtook. The last time: {why}. "
+        "Nothing is left of them; run the same request again once that is over."
+    )
+
+
+def run(site: Site, requested_at: str) -> Ready | Skipped | Redo:
+    """RFC-45, "Run Indexing", of one plan. A failure undoes it, unless the table is out of reach by then."""
+    outcome = execute_plan(site, requested_at, _run)
+    with site.transaction() as transaction:
+        forget_over(transaction)
+    return outcome
+
+
+def _run(run: Run) -> Ready | Skipped | Redo:
+    try:
+        outcome = run_index(run)
+    except _LEAVE_AS_IS:
+        raise
+    except EngineError:
+        undo_run(run)
+        raise
+    if not isinstance(outcome, Ready):
+        undo_run(run)
+    return outcome
+
+
+def run_index(run: Run) -> Ready | Skipped | Redo:
+    """Steps 1 to 9. What is neither `Ready` nor raised is the caller's to undo."""
+    (index,) = run.plan.indexes
+    delete_files(run.site, run.leftovers)
+    metadata = run.site.metadata()
+    base = published_base(metadata, run.plan, index.name)
+    if index.name in metadata.data.config.readable_indexes:
+        return _complete_already(run, base)
+    if index.name not in metadata.data.config.inflight_indexes:
+        try:
+            publish(run, build_base(run, index))  # 4
+        except NotFound as gone:
+            return Redo(f"a file vanished while it was read ({gone})")
+        base = published_base(run.site.metadata(), run.plan, index.name)
+    if base is None:
+        raise Contradiction(
+            f"{run.site.storage.location}: {index.name} is in flight, and not by the plan {run.plan.requested_at}: "
+            "another program builds it, or a writer removed our base. What is ours is undone; run the request again."
+        )
+    return _caught_up(run, index, base)
+
+
+def _caught_up(run: Run, index: PlannedIndex, base: Base) -> Ready | Redo:
+    """Steps 5 to 9, on a base that is in effect."""
+    catch_up = CatchUp(run, base)
+    while True:
+        reached = catch_up.run()  # 5 and 6
+        if isinstance(reached, Overtaken):
+            return Redo(reached.why)
+        with run.site.transaction() as transaction:  # 8, and 9 on leaving
+            standing = catch_up.last_pass(transaction)
+            if isinstance(standing, Overtaken):
+                return Redo(standing.why)
+            if not isinstance(standing, Behind):
+                complete_plan(run, transaction, standing.upto)  # 7 and 8
+                return Ready(run.plan.requested_at, index.name, index.upto, standing.upto)
+
+
+def _complete_already(run: Run, base: Base | None) -> Ready | Skipped:
+    """Our own build, whose last step a crash has cut off; or a writer has built the index before us."""
+    (index,) = run.plan.indexes
+    if base is None:
+        return Skipped({index.name: "complete already: a writer has built it since it was asked for"})
+    with run.site.transaction() as transaction:
+        upto = transaction.data_timeline.last_without_holes()
+        caught_up_to = base.upto if upto is None else upto.requested_at
+        complete_instant(transaction, run.plan, caught_up_to)
+    return Ready(run.plan.requested_at, index.name, index.upto, caught_up_to)
+
+
+def _pending_of(site: Site, request: IndexRequest) -> IndexPlan | None:
+    """A plan for what is asked for that an earlier request left."""
+    metadata = site.metadata()
+    names = {kind.value for kind in request.kinds}
+    plans = pending_plans(metadata.data, metadata.data_timeline).values()
+    return next((plan for plan in plans if any(index.name in names for index in plan.indexes)), None)

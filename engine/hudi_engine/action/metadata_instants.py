@@ -1,0 +1,74 @@
+"""Which instant times the engine writes to the metadata table at (`hudi-format` 3.7)."""
+
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+from hudi_engine.concurrency.instant_times import just_below
+from hudi_engine.errors import Contradiction
+from hudi_engine.format import service_records
+from hudi_engine.format.instant_names import Action, Instant, InstantTime, instant_file
+from hudi_engine.format.names import parse_base_file, parse_log_file
+from hudi_engine.format.service_records import RecordName
+from hudi_engine.index.metadata_table import MetadataTable
+
+_SOLO: Final = "00000000000000"
+"""How the times begin at which Hudi itself makes indexes: as if before every commit of the data."""
+_OURS: Final = range(500, 1000)
+"""Hudi counts up from zero, ten in version 6, and looks at its active timeline only: it would take ours again."""
+_INSTANT_DIGITS: Final = 17
+_INDEXER: Final = "004"
+"""By this ending, one of six, Hudi 0.15.0 knows a commit of the metadata table that is no commit of the data."""
+
+
+def solo_instant(metadata: MetadataTable, taken: Collection[str]) -> InstantTime:
+    """The time at which the next index is made: reserved for the engine, used by nobody, above all used before it.
+
+    `taken` are times that were given away and may stand nowhere yet.
+    """
+    archived = (instant.requested_at for instant in metadata.table.history())
+    used = {*_on_timeline(metadata), *archived, *_in_names(metadata, "record_index"), *taken}
+    numbers = [int(each[len(_SOLO) :]) for each in used if each.startswith(_SOLO) and len(each) == _INSTANT_DIGITS]
+    number = max((each for each in numbers if each in _OURS), default=_OURS.start - 1) + 1
+    if number not in _OURS:
+        raise Contradiction(
+            f"{metadata.table.storage.location}: all of the {len(_OURS)} times at which the engine makes an index are "
+            "used up, which takes as many failed attempts. Drop the index, and with it their files."
+        )
+    return InstantTime(f"{_SOLO}{number:03d}")
+
+
+def log_instant(metadata: MetadataTable, index: str, instant: str) -> InstantTime:
+    """A free time just below `instant`, for logs that add to an index what that commit of the data left out."""
+    below = just_below(InstantTime(instant), _taken(metadata, index), metadata.data.zone)
+    return InstantTime(below + _INDEXER) if metadata.table.config.version == 6 else below
+
+
+def _taken(metadata: MetadataTable, index: str) -> frozenset[str]:
+    data = metadata.data_timeline.instants
+    times = {*(each.requested_at for each in data), *_on_timeline(metadata), *_in_names(metadata, index)}
+    return frozenset(each[:_INSTANT_DIGITS] for each in (*times, *_rolled_back(metadata)))
+
+
+def _on_timeline(metadata: MetadataTable) -> Iterator[str]:
+    return (instant.requested_at for instant in metadata.timeline.instants)
+
+
+def _in_names(metadata: MetadataTable, index: str) -> Iterator[str]:
+    for file in metadata.table.storage.list(index):
+        name = parse_base_file(file.name) or parse_log_file(file.name)
+        if name is not None:
+            yield name.instant
+
+
+def _rolled_back(metadata: MetadataTable) -> Iterator[str]:
+    """In layout 1 the logs of a time that was rolled back stay, and would count again if it were used again."""
+    if metadata.table.config.layout == 1:
+        for instant in metadata.timeline.of(Action.ROLLBACK):
+            if instant.is_completed:
+                yield from _targets(metadata, instant)
+
+
+def _targets(metadata: MetadataTable, rollback: Instant) -> list[str]:
+    path = f"{metadata.table.config.timeline_folder}/{instant_file(rollback)}"
+    record: Any = service_records.decode(RecordName.ROLLBACK, metadata.table.storage.read(path))
+    return list(record["commitsRollback"] or ())

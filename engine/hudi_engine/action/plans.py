@@ -1,0 +1,81 @@
+"""Index plans on the data timeline: asked for, running, done."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hudi_engine.errors import CorruptFile
+from hudi_engine.format import service_records
+from hudi_engine.format.instant_names import Action, Instant, InstantTime, State, instant_file
+from hudi_engine.format.service_records import RecordName
+from hudi_engine.storage.protocol import FileStat
+from hudi_engine.table.table import Table
+from hudi_engine.table.timeline import Timeline, require_content
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedIndex:
+    """One index of a plan: built of all that was committed up to and with `upto`, and caught up with the rest."""
+
+    name: str
+    upto: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPlan:
+    """What `t.indexing.requested` says."""
+
+    requested_at: InstantTime
+    indexes: tuple[PlannedIndex, ...]
+
+    def of(self, name: str) -> PlannedIndex | None:
+        return next((index for index in self.indexes if index.name == name), None)
+
+
+def read_plan(table: Table, instant: Instant) -> IndexPlan:
+    """The plan of an indexing instant in whatever state it is."""
+    requested = instant.in_state(State.REQUESTED)
+    path = timeline_path(table, requested)
+    data = table.storage.read(path)
+    require_content(FileStat(path, len(data), 0))
+    try:
+        record: Any = service_records.decode(RecordName.INDEX_PLAN, data)
+    except CorruptFile as corrupt:
+        raise corrupt.in_file(path) from corrupt
+    indexes = (_planned(info) for info in record["indexPartitionInfos"] or ())
+    return IndexPlan(instant.requested_at, tuple(indexes))
+
+
+def pending_plans(table: Table, timeline: Timeline) -> dict[Instant, IndexPlan]:
+    """Every plan that is asked for or runs, by its instant, the oldest first."""
+    pending = (instant for instant in timeline.of(Action.INDEXING) if not instant.is_completed)
+    return {instant: read_plan(table, instant) for instant in pending}
+
+
+def plan_bytes(plan: IndexPlan, table_version: int) -> bytes:
+    """The content of `t.indexing.requested`."""
+    infos = [_info(index.name, index.upto, index.options) for index in plan.indexes]
+    return service_records.encode(RecordName.INDEX_PLAN, {"indexPartitionInfos": infos}, table_version)
+
+
+def outcome_bytes(plan: IndexPlan, caught_up_to: str, table_version: int) -> bytes:
+    """The content of the completed instant: each index with what it is caught up to (field failure 39)."""
+    infos = [_info(index.name, caught_up_to, index.options) for index in plan.indexes]
+    return service_records.encode(RecordName.INDEX_COMMIT, {"indexPartitionInfos": infos}, table_version)
+
+
+def timeline_path(table: Table, instant: Instant) -> str:
+    return f"{table.config.timeline_folder}/{instant_file(instant)}"
+
+
+def _info(name: str, upto: str, options: Mapping[str, str]) -> dict[str, object]:
+    # A plan of version 6 has no place for options; none of its kinds has any.
+    extra = {"extraMetadata": dict(options)} if options else {}
+    return {"metadataPartitionPath": name, "indexUptoInstant": upto, **extra}
+
+
+def _planned(info: Mapping[str, Any]) -> PlannedIndex:
+    return PlannedIndex(
+        info["metadataPartitionPath"] or "", info["indexUptoInstant"] or "", info["extraMetadata"] or {}
+    )

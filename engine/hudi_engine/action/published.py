@@ -1,0 +1,21 @@
+"""The base that a plan has in effect, as the metadata table's own timeline says."""
+
+from hudi_engine.action.attempts import attempts_of
+from hudi_engine.action.coverage import Base, base_of
+from hudi_engine.action.plans import IndexPlan
+from hudi_engine.format.instant_names import Action
+from hudi_engine.index.metadata_table import MetadataTable
+
+
+def published_base(metadata: MetadataTable, plan: IndexPlan, name: str) -> Base | None:
+    """The committed base of an index that this plan is building or has just built; None if there is none.
+
+    An attempt's record names the instant of its base, and no two attempts ever get the same: what an earlier plan of
+    the same time left on the timeline is not taken for it.
+    """
+    reserved = {attempt.base_instant for attempt in attempts_of(metadata.data.storage, plan.requested_at)}
+    for instant in reversed(metadata.timeline.of(Action.DELTA_COMMIT)):
+        if instant.is_completed and instant.requested_at in reserved:
+            completed_at = metadata.view.completions.time_of(instant.requested_at) or ""
+            return base_of(name, metadata.table.commit(instant), instant.requested_at, completed_at)
+    return None

@@ -1,0 +1,140 @@
+"""One look at a table whose index is being built: the data's file groups and what the index says, at one moment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from hudi_engine.action.coverage import Base
+from hudi_engine.format.instant_names import Action
+from hudi_engine.format.names import parse_base_file, parse_log_file
+from hudi_engine.index.files import listing_of
+from hudi_engine.index.index import Index
+from hudi_engine.index.kinds import IndexKind
+from hudi_engine.index.metadata_table import MetadataTable
+from hudi_engine.index.name_ids import partition_identifier
+from hudi_engine.table.conform import RECORD_KEY
+from hudi_engine.table.file_view import FileSlice, FileView
+from hudi_engine.table.snapshot import RowReader, Snapshot
+
+Group = tuple[str, str]
+"""A file group of the data: its partition and its file id."""
+
+
+ShardState = tuple[object, ...]
+"""Whatever of a shard decides what it says: equal ones say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Partition:
+    """What one partition has: the current slice of each file group, and all slices that lie on storage."""
+
+    current: Mapping[str, FileSlice]
+    stored: Mapping[str, tuple[FileSlice, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a snapshot of the data and the index in flight say at one moment. Files come from the `files` index."""
+
+    metadata: MetadataTable
+    base: Base
+    view: FileView
+    index: Index
+    files: Index
+    cleaned: frozenset[Group]
+    _partitions: dict[str, _Partition] = field(default_factory=dict)
+    _readers: list[RowReader] = field(default_factory=list)
+
+    @property
+    def instant(self) -> str:
+        return max(self.view.visible_instants, default="")
+
+    @property
+    def is_partitioned(self) -> bool:
+        return None not in self.index.groups
+
+    def slice_of(self, group: Group) -> FileSlice | None:
+        """The current slice of a file group; None if it has none, or was replaced."""
+        return self._partition(group[0]).current.get(group[1])
+
+    def slice_at(self, group: Group, instant: str) -> FileSlice | None:
+        """The slice as it was once `instant` had completed; for a reader of that instant."""
+        table, listing = self.metadata.data, listing_of(self.files, group[0])
+        slices = table.slices(self.view, {group[0]: listing}, instant)
+        return next((found for found in slices if found.file_id == group[1]), None)
+
+    def slices_since_base(self, group: Group) -> tuple[FileSlice, ...]:
+        """The slices that are still on storage, newest first, the last being that which the base was made of."""
+        found: list[FileSlice] = []
+        for each in self._partition(group[0]).stored.get(group[1], ()):
+            found.append(each)
+            if each.base_instant <= self.base.upto and each.base_file is not None:
+                break
+        return tuple(found)
+
+    def may_lack_files(self, group: Group) -> bool:
+        """Whether files that the base was made of may have been deleted since."""
+        slices = self.slices_since_base(group)
+        return group in self.cleaned and not (slices and slices[-1].base_instant <= self.base.upto)
+
+    def find(self, keys: pa.Array, partition: str) -> pa.Table:
+        """The rows that the index has for keys of a partition."""
+        return self.index.find(keys, partition_identifier(partition) if self.is_partitioned else None)
+
+    def shard_states(self) -> dict[str, ShardState]:
+        """Of each shard of the index, by file id, what decides what it says."""
+        return {shard.file_slice.file_id: self._state(shard.file_slice) for shard in self.index.shards}
+
+    def reader(self, instant: str | None = None) -> RowReader:
+        """Of the record keys of any slice, as of now or of an instant."""
+        if not self._readers:
+            now = Snapshot(self.instant, self.metadata.data_timeline, self.view, ())
+            self._readers.append(self.metadata.data.rows(now, [RECORD_KEY]))
+        (reader,) = self._readers
+        return reader if instant is None else replace(reader, snapshot=replace(reader.snapshot, instant=instant))
+
+    def _state(self, found: FileSlice) -> ShardState:
+        """A log of a commit that is pending in the data is there and says nothing yet; in layout 1 its blocks tell."""
+        instants = self.metadata.instants
+        if self.metadata.table.config.layout == 1:
+            return (found, instants)
+        return (found.base_file, tuple(log for log in found.log_files if log.name.instant in instants))
+
+    def _partition(self, partition: str) -> _Partition:
+        if partition not in self._partitions:
+            listing = listing_of(self.files, partition)
+            current = self.metadata.data.slices(self.view, {partition: listing}, self.instant)
+            self._partitions[partition] = _Partition(
+                {found.file_id: found for found in current},
+                {group.file_id: group.slices for group in self.view.groups(partition, listing)},
+            )
+        return self._partitions[partition]
+
+
+def read(metadata: MetadataTable, base: Base) -> Reading:
+    """A look at the table as this reading of its timelines shows it."""
+    view = metadata.data.view(metadata.data_timeline)
+    return Reading(
+        metadata=metadata,
+        base=base,
+        view=view,
+        index=metadata.being_built(base.index),
+        files=metadata.index(IndexKind.FILES.value),
+        cleaned=_cleaned(metadata, view, base),
+    )
+
+
+def _cleaned(metadata: MetadataTable, view: FileView, base: Base) -> frozenset[Group]:
+    """The file groups of which cleans have deleted files since the base was read."""
+    found: set[Group] = set()
+    for clean in metadata.data_timeline.of(Action.CLEAN):
+        if clean.is_completed and view.completions.completed_at[clean.requested_at] >= base.settled_at:
+            for partition, names in metadata.data.cleaned(clean).items():
+                found |= {(partition, file_id) for name in names if (file_id := _file_id(name))}
+    return frozenset(found)
+
+
+def _file_id(name: str) -> str | None:
+    parsed = parse_base_file(name) or parse_log_file(name)
+    return None if parsed is None else parsed.file_id

@@ -1,0 +1,141 @@
+"""A look, without a lock, at what there is of each index: properties, plans, attempts, heartbeats and commits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from hudi_engine.action.attempts import attempts_of
+from hudi_engine.action.coverage import Base, completed_writes, find_base, undone, unproven
+from hudi_engine.action.dropped import completed_plans, dropped_plans
+from hudi_engine.action.evidence import Records
+from hudi_engine.action.plans import IndexPlan, pending_plans
+from hudi_engine.action.published import published_base
+from hudi_engine.action.reading import Reading, read
+from hudi_engine.action.status import Runner, Seen
+from hudi_engine.concurrency.heartbeat import Heartbeats
+from hudi_engine.errors import Contradiction, CorruptFile, NotFound
+from hudi_engine.format.instant_names import Instant
+from hudi_engine.index.block_cache import BlockCache
+from hudi_engine.index.kinds import IndexKind
+from hudi_engine.index.metadata_table import MetadataTable, open_metadata_table
+from hudi_engine.table.health import index_health
+from hudi_engine.table.table import Table
+from hudi_engine.table.timeline import Timeline
+
+_CACHE_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One reading of the timelines. There may be no metadata table."""
+
+    table: Table
+    metadata: MetadataTable | None
+    timeline: Timeline
+    pending: Mapping[Instant, IndexPlan]
+    completed: Mapping[Instant, tuple[str, ...]]
+    with_files: frozenset[str]
+    heartbeats: Heartbeats
+
+    def names(self) -> list[str]:
+        config = self.table.config
+        planned = {index.name for plan in self.pending.values() for index in plan.indexes}
+        built = {name for names in self.completed.values() for name in names}
+        listed = {*config.readable_indexes, *config.inflight_indexes}
+        return sorted(listed | planned | built | self.with_files) or [IndexKind.FILES, IndexKind.RECORD_INDEX]
+
+
+def look(table: Table, heartbeats: Heartbeats, names: tuple[str, ...] = ()) -> tuple[Seen, ...]:
+    """What there is of these indexes, or of all that there is anything of."""
+    metadata = _metadata(table)
+    timeline = table.timeline() if metadata is None else metadata.data_timeline
+    now = _Look(
+        table=table,
+        metadata=metadata,
+        timeline=timeline,
+        pending=pending_plans(table, timeline),
+        completed=completed_plans(table, timeline),
+        with_files=frozenset(index.name for index in index_health(table) if index.shards),
+        heartbeats=heartbeats,
+    )
+    return tuple(_seen(now, name) for name in names or now.names())
+
+
+def _metadata(table: Table) -> MetadataTable | None:
+    try:
+        return open_metadata_table(table, BlockCache(_CACHE_BYTES))
+    except NotFound:
+        return None
+
+
+def _seen(now: _Look, name: str) -> Seen:
+    config = now.table.config
+    instant, plan = next(((i, p) for i, p in now.pending.items() if p.of(name)), (None, None))
+    seen = Seen(
+        name=name,
+        writes=tuple(sorted(write.requested_at for write in completed_writes(now.timeline))),
+        is_listed=name in config.readable_indexes,
+        is_flagged=name in config.inflight_indexes,
+        has_files=name in now.with_files,
+        plan=instant,
+        ended=_ended(now, name),
+        runner=None if instant is None else _runner(now, instant),
+        upto=None if plan is None else _upto(plan, name),
+    )
+    if now.metadata is None:
+        return seen
+    try:
+        return _with_base(now.metadata, plan, seen)
+    except (Contradiction, CorruptFile, NotFound) as broken:
+        return replace(seen, trouble=str(broken))
+
+
+def _ended(now: _Look, name: str) -> Instant | None:
+    """The newest completed plan that has built it, unless that was dropped since."""
+    dropped = dropped_plans(now.table.storage, name)
+    built = [i for i, names in now.completed.items() if name in names and i.requested_at not in dropped]
+    return max(built, key=lambda instant: instant.completed_at or instant.requested_at, default=None)
+
+
+def _upto(plan: IndexPlan, name: str) -> str | None:
+    planned = plan.of(name)
+    return None if planned is None else planned.upto
+
+
+def _runner(now: _Look, instant: Instant) -> Runner | None:
+    attempts = attempts_of(now.table.storage, instant.requested_at)
+    if not attempts:
+        return None
+    age_ms = now.heartbeats.age_ms(instant.requested_at)
+    age = None if age_ms is None else age_ms / 1000
+    return Runner(attempts[-1].number, str(attempts[-1].owner), age, now.heartbeats.is_live(instant.requested_at))
+
+
+def _with_base(metadata: MetadataTable, plan: IndexPlan | None, seen: Seen) -> Seen:
+    """What the commit of the base says, and what became of those that it was made of."""
+    base = _base(metadata, plan, seen)
+    if base is None or not (seen.is_listed or seen.is_flagged):
+        return seen
+    records, reading = Records(), _reading(metadata, base, seen)
+    gone = undone(base, metadata.data_timeline, records.targets(reading))
+    lacking = () if seen.is_listed else unproven(base, records.evidence(reading))
+    return replace(
+        seen,
+        upto=base.upto,
+        is_published=True,
+        lacking=tuple(instant.requested_at for instant in lacking),
+        gone=gone,
+    )
+
+
+def _base(metadata: MetadataTable, plan: IndexPlan | None, seen: Seen) -> Base | None:
+    if plan is not None:
+        return published_base(metadata, plan, seen.name)
+    return None if seen.ended is None else find_base(metadata, seen.ended.requested_at, seen.name)
+
+
+def _reading(metadata: MetadataTable, base: Base, seen: Seen) -> Reading:
+    if not seen.is_listed:
+        return read(metadata, base)
+    view = metadata.data.view(metadata.data_timeline)
+    index, files = metadata.index(seen.name), metadata.index(IndexKind.FILES)
+    return Reading(metadata, base, view, index, files, frozenset())

@@ -1,0 +1,203 @@
+"""A job from its request to its report: real time, real storage, a real lock, and whoever looks on."""
+
+import os
+import socket
+import traceback
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+
+from hudi_engine.action.coverage import find_base
+from hudi_engine.action.drop import run_drop
+from hudi_engine.action.index import Ready, Redo, build, run
+from hudi_engine.action.plans import pending_plans
+from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
+from hudi_engine.action.site import Site
+from hudi_engine.action.undo import run_abort
+from hudi_engine.cli.checking import check
+from hudi_engine.cli.compute_choice import compute_of
+from hudi_engine.cli.failures import DEBUG, exit_code, message
+from hudi_engine.cli.phases import Phases, watching
+from hudi_engine.cli.stopping import stoppable
+from hudi_engine.clock import SystemClock
+from hudi_engine.compute.order import Compute
+from hudi_engine.concurrency.heartbeat import Heartbeats, own_lease
+from hudi_engine.concurrency.lock import lock_of
+from hudi_engine.concurrency.owner import Owner
+from hudi_engine.concurrency.settings import is_set
+from hudi_engine.contract import Action, JobReport, JobRequest, KindReport, LockHolds, Outcome
+from hudi_engine.errors import Busy, EngineError, Superseded, TimedOut
+from hudi_engine.index.kinds import kind_of
+from hudi_engine.storage.open import open_storage
+from hudi_engine.table.health import index_health
+from hudi_engine.table.table import Table, open_table
+from hudi_engine.watch import Watch
+
+PARTITIONED_KEY = "hoodie.metadata.record.level.index.enable"
+"""Hudi's own property for a record index that is kept by data partition."""
+NOTHING_TO_DO = 3
+_MOST_PHASES, _LONGEST_PHASE = 16, 48
+_ENGINE = "hudi-operator"
+
+
+def carry_out(request: JobRequest) -> JobReport:
+    """What became of the job; errors and signals are told in the report, and how it ended in its exit code."""
+    job = _Job(request)
+    with watching() as phases, stoppable():
+        try:
+            report = job.run(phases)
+        except (Exception, KeyboardInterrupt) as stopped:  # noqa: BLE001 - a job has a report, whatever happens
+            if os.environ.get(DEBUG):
+                traceback.print_exc()
+            report = job.stopped(stopped)
+    return replace(
+        report, seconds=_few(phases.seconds), lock_holds=_holds(job.holds_ms), engine=f"{_ENGINE} {version(_ENGINE)}"
+    )
+
+
+def index_request_of(request: JobRequest) -> IndexRequest:
+    """The indexes that a request asks for."""
+    kinds = tuple(kind_of(name) for name in request.kinds)
+    return IndexRequest(kinds, is_partitioned=is_set(request.conf, PARTITIONED_KEY))
+
+
+def owner() -> Owner:
+    """This run of this process, and no other."""
+    return Owner("hudi-engine", f"{socket.gethostname()}:{os.getpid()}", uuid.uuid4().hex)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    request: JobRequest
+    sites: list[Site] = field(default_factory=list)
+
+    @property
+    def holds_ms(self) -> list[int]:
+        return [held for site in self.sites for held in site.holds_ms]
+
+    def run(self, watch: Phases) -> JobReport:
+        if self.request.action is Action.VALIDATE:
+            return check(self.request, watch)
+        request = self.request
+        with compute_of(request) as compute:
+            site = site_of(request.table, request.conf, compute, watch)
+            self.sites.append(site)
+            match request.action:
+                case Action.SCHEDULE:
+                    return self._schedule(site)
+                case Action.BUILD:
+                    return _built(site, build(site, index_request_of(request)))
+                case Action.RUN:
+                    assert request.instant is not None, "a request to run has an instant"
+                    return _built(site, run(site, request.instant))
+                case Action.DROP:
+                    return self._drop(site)
+                case _:
+                    return self._abort(site)
+
+    def stopped(self, why: BaseException) -> JobReport:
+        """What is told of a job that did not come to its end."""
+        if isinstance(why, KeyboardInterrupt):
+            return JobReport(Outcome.INTERRUPTED, exit_code(why), retry=True, reason=self._what_stays())
+        told: dict[type[BaseException], Outcome] = {Busy: Outcome.BUSY, TimedOut: Outcome.TIMED_OUT}
+        outcome = told.get(type(why), Outcome.FAILED)
+        retry = isinstance(why, EngineError) and why.retry
+        return JobReport(outcome, exit_code(why), retry, message(why), self.request.instant)
+
+    def _schedule(self, site: Site) -> JobReport:
+        planned = schedule(site, index_request_of(self.request))
+        if isinstance(planned, Skipped):
+            return _skipped(planned.reasons)
+        kinds = tuple(KindReport(index.name, Outcome.SCHEDULED, base=index.upto) for index in planned.indexes)
+        return JobReport(Outcome.SCHEDULED, instant=planned.requested_at, kinds=kinds)
+
+    def _drop(self, site: Site) -> JobReport:
+        dropped = run_drop(site, self.request.kinds)
+        if not dropped.indexes:
+            return _skipped(dict.fromkeys(dropped.absent, "not there"))
+        kinds = tuple(KindReport(name, Outcome.DROPPED) for name in dropped.indexes)
+        return JobReport(Outcome.DROPPED, kinds=kinds, reason=f"{len(dropped.files)} files deleted")
+
+    def _abort(self, site: Site) -> JobReport:
+        table = site.table()
+        plans = [self.request.instant] if self.request.instant else _plans_of(table, self.request.kinds)
+        if not plans:
+            return _skipped(dict.fromkeys(self.request.kinds, "no pending plan"))
+        undone = [run_abort(site, plan) for plan in plans]
+        kinds = tuple(KindReport(name, Outcome.UNDONE) for each in undone for name in each.indexes)
+        files = sum(len(each.files) for each in undone)
+        return JobReport(Outcome.UNDONE, instant=plans[-1], kinds=kinds, reason=f"{files} files deleted")
+
+    def _what_stays(self) -> str:
+        """A look at the table: what a person who stopped the job wants to know."""
+        try:
+            table = open_table(open_storage(self.request.table, self.request.conf), SystemClock(), self.request.conf)
+            names = self.request.kinds
+            stays = [self.request.instant] if self.request.instant else _plans_of(table, names)
+        except EngineError as unknown:
+            return f"interrupted; what is left cannot be told: {unknown}"
+        if not stays:
+            return "interrupted; no plan is left of it"
+        return f"interrupted; the plan {stays[-1]} stays: the same request goes on with it, `index abort` undoes it"
+
+
+def site_of(location: str, conf: Mapping[str, str], compute: Compute, watch: Watch) -> Site:
+    """The table there, with this process's time and identity and the lock that the properties say."""
+    storage, clock, us = open_storage(location, conf), SystemClock(), owner()
+    lock = lock_of(conf, open_table(storage, clock, conf), us)
+    return Site(storage, clock, conf, lock, Heartbeats(storage, clock, own_lease(conf)), us, compute, watch)
+
+
+def _built(site: Site, built: Ready | Skipped | Redo) -> JobReport:
+    match built:
+        case Skipped():
+            return _skipped(built.reasons)
+        case Redo():
+            why = f"{built.why}; what was built is undone: `index build` makes it anew"
+            return JobReport(Outcome.UNDONE, Superseded.exit_code, reason=why)
+    size = next(index for index in index_health(site.table()) if index.name == built.index)
+    keys = _keys_of_base(site, built)
+    kind = KindReport(built.index, Outcome.READY, built.upto, built.caught_up_to, keys, size.shards, size.size_bytes)
+    return JobReport(Outcome.READY, instant=built.plan, kinds=(kind,))
+
+
+def _keys_of_base(site: Site, built: Ready) -> int:
+    """How many keys the base was made with, as its commit says, while that is on the active timeline."""
+    metadata = site.metadata()
+    base = find_base(metadata, built.plan, built.index)
+    instant = None if base is None else metadata.timeline.find(base.instant)
+    if instant is None:
+        return 0
+    stats = metadata.table.commit(instant).stats
+    return sum(stat.rows for stat in stats if stat.partition == built.index)
+
+
+def _plans_of(table: Table, kinds: tuple[str, ...]) -> list[str]:
+    """The pending plans for any of these indexes, the oldest first."""
+    plans = pending_plans(table, table.timeline()).values()
+    return [plan.requested_at for plan in plans if any(plan.of(kind) for kind in kinds)]
+
+
+def _skipped(reasons: Mapping[str, str]) -> JobReport:
+    kinds = tuple(KindReport(name, Outcome.SKIPPED) for name in reasons)
+    told = "; ".join(f"{name}: {why}" for name, why in reasons.items())
+    return JobReport(Outcome.SKIPPED, NOTHING_TO_DO, reason=f"nothing to do: {told}", kinds=kinds)
+
+
+def _few(seconds: Mapping[str, float]) -> dict[str, float]:
+    """As many phases as a report has room for; further ones are added up in the last."""
+    few: dict[str, float] = {}
+    for phase, each in seconds.items():
+        name = phase[:_LONGEST_PHASE] if len(few) < _MOST_PHASES - 1 else "others"
+        few[name] = round(few.get(name, 0.0) + each, 3)
+    return few
+
+
+def _holds(holds_ms: list[int]) -> LockHolds:
+    if not holds_ms:
+        return LockHolds()
+    ascending = sorted(holds_ms)
+    # The least hold that 99 in a hundred do not exceed.
+    p99 = ascending[-(-99 * len(ascending) // 100) - 1]
+    return LockHolds(len(ascending), p99, ascending[-1])

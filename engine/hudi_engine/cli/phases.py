@@ -1,0 +1,107 @@
+"""A `Watch` for people: a bar for each phase on a terminal, a line now and then elsewhere; all on standard error."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from hudi_engine.cli import screen
+
+_PATIENCE_SECONDS = 2.0
+_LINE_EVERY_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class Phases:
+    """Shows what goes on, and keeps how many seconds each phase took: one that comes back adds to what it had."""
+
+    bar: Progress
+    seconds: dict[str, float] = field(default_factory=dict)
+    phase: str = ""
+    total: int | None = None
+    done: int = 0
+    rows: int = 0
+    task: TaskID | None = None
+    began: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic)
+    told: float = field(default_factory=time.monotonic)
+
+    def begin(self, phase: str, total: int | None = None) -> None:
+        self.end()
+        self.phase, self.total, self.done, self.rows, self.task = phase, total, 0, 0, None
+        self.began = time.monotonic()
+
+    def advance(self, steps: int, rows: int = 0) -> None:
+        self.done += steps
+        self.rows += rows
+        now = time.monotonic()
+        if now - self.started < _PATIENCE_SECONDS:
+            return
+        if self.bar.console.is_terminal:
+            self._move()
+        elif now - self.told >= _LINE_EVERY_SECONDS:
+            self.told = now
+            self._print(self._line(now - self.began))
+
+    def say(self, what: str) -> None:
+        self._print(what)
+
+    def end(self) -> None:
+        """The phase that goes on, if any, is done."""
+        if not self.phase:
+            return
+        if self.task is not None:
+            self.bar.update(self.task, total=max(self.done, 1), completed=max(self.done, 1), description=self._name())
+        self.seconds[self.phase] = self.seconds.get(self.phase, 0.0) + time.monotonic() - self.began
+        self.phase = ""
+
+    def _move(self) -> None:
+        if self.task is None:
+            self.bar.start()
+            self.task = self.bar.add_task("", total=self.total)
+        self.bar.update(self.task, completed=self.done, description=self._name())
+
+    def _name(self) -> str:
+        rate = self.rows / max(time.monotonic() - self.began, 0.001)
+        return f"{screen.safe(self.phase)}{f', {rate:,.0f} rows/s' if self.rows else ''}"
+
+    def _line(self, seconds: float) -> str:
+        steps = f"{self.done:,}" if self.total is None else f"{self.done:,} of {self.total:,}"
+        left = "" if not self.total or not self.done else f", {self._left(seconds)} left"
+        return f"{self._name()}: {steps}{left}"
+
+    def _left(self, seconds: float) -> str:
+        assert self.total is not None
+        return screen.age(max(0, self.total - self.done) * seconds / self.done)
+
+    def _print(self, line: str) -> None:
+        self.bar.console.print(screen.safe(line), markup=False, soft_wrap=True)
+
+
+@contextmanager
+def watching() -> Iterator[Phases]:
+    """One for the time of a job."""
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    bar = Progress(*columns, console=screen.err(), redirect_stdout=False, redirect_stderr=False)
+    phases = Phases(bar)
+    try:
+        yield phases
+    finally:
+        phases.end()
+        bar.stop()

@@ -1,0 +1,62 @@
+"""The record keys of a file slice."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_engine.errors import Contradiction, CorruptFile, Unsupported
+from hudi_engine.format.hfile.cells import MAX_ROW_BYTES
+from hudi_engine.table.config import TableConfig
+from hudi_engine.table.conform import RECORD_KEY
+from hudi_engine.table.file_view import FileSlice
+from hudi_engine.table.snapshot import RowReader
+
+_META_FIELDS = "hoodie.populate.meta.fields"
+
+
+def require_stored_keys(config: TableConfig, location: str) -> None:
+    """Refuse a table whose files do not hold their record keys."""
+    if config.properties.get(_META_FIELDS, "true").strip().lower() == "false":
+        raise Unsupported(
+            f"{location}: {_META_FIELDS} is false, so that the data files do not hold their record keys, which a "
+            "record index is made of. It cannot be built for this table."
+        )
+
+
+def keys_of(reader: RowReader, found: FileSlice) -> Iterator[Any]:
+    """The record keys of the slice's rows in pieces, as arrays of large binaries; keys that no index can hold raise.
+
+    The reader's only column is the record key, so that of a slice without logs only that column is read.
+    """
+    for rows in reader.rows_of(found):
+        for chunk in rows[RECORD_KEY].chunks:
+            if len(chunk):
+                yield _checked(chunk, found)
+
+
+def _checked(texts: Any, found: FileSlice) -> Any:
+    where = _where(found)
+    if texts.null_count:
+        raise CorruptFile(
+            f"{texts.null_count} of {len(texts)} rows have no {RECORD_KEY}: every row of a Hudi table has one", 0, where
+        )
+    keys = pc.cast(texts, pa.large_binary())
+    sizes = pc.min_max(pc.binary_length(keys)).as_py()
+    if sizes["min"] < 1:
+        raise Contradiction(f"{where}: a row's {RECORD_KEY} is empty: Hudi's writers refuse such keys, and HFiles, too")
+    if sizes["max"] > MAX_ROW_BYTES:
+        key = keys[pc.index(pc.binary_length(keys), sizes["max"]).as_py()].as_py()
+        raise Unsupported(
+            f"{where}: a record key of {len(key)} bytes, beginning {key[:40]!r}: a record index has keys of up to "
+            f"{MAX_ROW_BYTES} bytes. Use another index for this table, or shorter keys."
+        )
+    return keys
+
+
+def _where(found: FileSlice) -> str:
+    """The slice's base file or, if it has none, its first log: whoever looks for the row begins there."""
+    if found.base_file is not None:
+        return found.base_file.stat.path
+    return found.log_files[0].stat.path if found.log_files else f"{found.partition}/{found.file_id}"

@@ -1,0 +1,113 @@
+"""A record index built by threads of this process, in bounded memory."""
+
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Any, Final, TypeVar
+
+from hudi_engine.compute.duplicates import Duplicates, refuse_duplicates
+from hudi_engine.compute.keys import keys_of, require_stored_keys
+from hudi_engine.compute.order import BuildOrder, Built
+from hudi_engine.compute.shard import ShardResult, ShardWriter, recipe_of, values_of
+from hudi_engine.compute.shard_names import Group, ShardAttempt, groups_of, shard_file_ids
+from hudi_engine.compute.spill import Spill
+from hudi_engine.compute.split import split_all
+from hudi_engine.storage.protocol import Storage
+from hudi_engine.watch import Watch
+
+# The spill holds up to two times its limit, and as much again is needed to sort and to write.
+_PARTS: Final = 4
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalCompute:
+    """`Compute` by so many threads. Beyond `memory_bytes` keys are kept below `scratch` until they are written.
+
+    Beside those bytes each thread holds what it reads of a file at a time (a slice with logs whole) and the HFile
+    that it makes.
+    """
+
+    threads: int
+    memory_bytes: int
+    scratch: Path
+
+    def build(self, order: BuildOrder, storage: Storage, watch: Watch) -> Built:
+        require_stored_keys(order.reader.config, storage.location)
+        with tempfile.TemporaryDirectory(dir=self.scratch, prefix="record-index-") as folder:
+            spill = Spill(Path(folder), self.memory_bytes // _PARTS)
+            self._read(order, spill, watch)
+            return self._write(order, spill, storage, watch)
+
+    def _read(self, order: BuildOrder, spill: Spill, watch: Watch) -> None:
+        groups = groups_of(order.shard_counts)
+        # The largest first, so that no thread is left alone with one in the end.
+        numbers = sorted(range(len(order.slices)), key=lambda number: -order.slices[number].size_bytes)
+        watch.begin("read record keys", len(numbers))
+        partitions = [found.partition if order.is_partitioned else None for found in order.slices]
+        works = (partial(_read_slice, order, number, groups[partitions[number]], spill) for number in numbers)
+        with closing(_in_threads(self.threads, works)) as done:
+            for rows in done:
+                watch.advance(1, rows)
+
+    def _write(self, order: BuildOrder, spill: Spill, storage: Storage, watch: Watch) -> Built:
+        values = values_of(order.slices, order.table_version, order.zone)
+        writer = ShardWriter(values, recipe_of(order.table_version, order.created_ms))
+        targets = [
+            ShardAttempt(file_id, place, order.attempt, 0, order.instant)
+            for place, file_id in enumerate(shard_file_ids(order.shard_counts))
+        ]
+        watch.begin("write shards", len(targets))
+        files, duplicates = [], Duplicates()
+        works = (partial(_write_shard, writer, target, spill, storage) for target in targets)
+        with closing(_in_threads(self.threads, works)) as done:
+            for result in done:
+                duplicates.add(result.duplicates)
+                if result.file is not None:
+                    files.append(result.file)
+                watch.advance(1, 0 if result.file is None else result.file.entries)
+        refuse_duplicates(duplicates, order.slices, storage.location)
+        files.sort(key=lambda file: file.file_id)
+        return Built(tuple(files), sum(file.entries for file in files))
+
+
+def _read_slice(order: BuildOrder, number: int, group: Group, spill: Spill, is_over: Event) -> int:
+    """How many rows the slice has; their keys are in the spill."""
+    rows = 0
+    for parts in split_all(keys_of(order.reader, order.slices[number]), group):
+        if is_over.is_set():
+            break
+        spill.add(parts, number)
+        rows += sum(len(part.keys) for part in parts)
+    return rows
+
+
+def _write_shard(
+    writer: ShardWriter, target: ShardAttempt, spill: Spill, storage: Storage, is_over: Event
+) -> ShardResult:
+    return writer.write(_until(is_over, spill.run(target.place)), target, storage)
+
+
+def _until(is_over: Event, run: Iterator[Any]) -> Iterator[Any]:
+    """The run, given up in the middle if the build has failed elsewhere: half of it must not become a file."""
+    for piece in run:
+        if is_over.is_set():
+            raise CancelledError
+        yield piece
+
+
+def _in_threads(threads: int, works: Iterable[Callable[[Event], Result]]) -> Generator[Result]:
+    """What each returns, as they finish; all are told to stop when the first one fails or nobody wants more."""
+    is_over = Event()
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for done in as_completed([pool.submit(work, is_over) for work in works]):
+            yield done.result()
+    finally:
+        is_over.set()
+        pool.shutdown(cancel_futures=True)

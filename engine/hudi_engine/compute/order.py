@@ -1,0 +1,61 @@
+"""What is asked of whoever builds a record index, and what comes back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+from zoneinfo import ZoneInfo
+
+from hudi_engine.storage.protocol import Storage
+from hudi_engine.table.file_view import FileSlice
+from hudi_engine.table.snapshot import RowReader
+from hudi_engine.watch import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOrder:
+    """A record index to build: the rows it tells of, how many shards it has, and what its files are called.
+
+    `reader` reads the record keys of `slices`. `shard_counts` has the number of shards of each data partition or,
+    under None, of the one index of the whole table. `instant` and `attempt` become part of the files' names.
+    """
+
+    reader: RowReader
+    slices: tuple[FileSlice, ...]
+    shard_counts: Mapping[str | None, int]
+    instant: str
+    attempt: int
+    table_version: int
+    zone: ZoneInfo
+    created_ms: int
+
+    @property
+    def is_partitioned(self) -> bool:
+        return None not in self.shard_counts
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFile:
+    """An HFile that was written; `path` is relative to the metadata table."""
+
+    file_id: str
+    path: str
+    size_bytes: int
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The HFiles of a new index by file id, none for a shard without keys, and how many keys they have."""
+
+    files: tuple[ShardFile, ...]
+    keys: int
+
+
+class Compute(Protocol):
+    """Who reads all keys of a table and writes them as shards, by threads or by a cluster.
+
+    `storage` is that of the data table. Files are only created, never changed; what a build that failed has created
+    is its caller's to delete. A key that is there twice, where it may be once, raises `Contradiction`.
+    """
+
+    def build(self, order: BuildOrder, storage: Storage, watch: Watch) -> Built: ...

@@ -1,0 +1,100 @@
+"""Runs: sorted keys of one shard, each with the number of the slice that its row is in."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_engine.compute.sort import sort_order
+
+RUN: Final = pa.schema(
+    [pa.field("key", pa.large_binary(), nullable=False), pa.field("slice", pa.int32(), nullable=False)]
+)
+# A piece is worked upon while it is in the processor's cache; of long keys it has few.
+_PIECE_ROWS: Final = 1 << 16
+_PIECE_BYTES: Final = 4 << 20
+
+
+class SliceKeys(NamedTuple):
+    """Keys, a large binary array in any order, whose rows are all in the slice of this number."""
+
+    keys: Any
+    number: int
+
+
+def run_of(gathered: Sequence[SliceKeys], piece_bytes: int = _PIECE_BYTES) -> Iterator[Any]:
+    """All these keys as one run: record batches by the schema RUN, each made when it is asked for."""
+    keys = pa.concat_arrays([some.keys for some in gathered])
+    numbers = np.repeat(np.array([some.number for some in gathered], np.int32), [len(some.keys) for some in gathered])
+    return sorted_run(keys, numbers, piece_bytes)
+
+
+def merged(runs: Sequence[Iterator[Any]]) -> Iterator[Any]:
+    """Several runs of one shard as one. Of each run one piece is in memory."""
+    heads = [head for run in runs if (head := _Head.of(run)) is not None]
+    while len(heads) > 1:
+        # Up to this key every run is at hand; what is taken ends at least one piece.
+        pivot = min(head.last for head in heads)
+        parts = pa.Table.from_batches([part for head in heads if len(part := head.take(pivot))], RUN).combine_chunks()
+        for whole in parts.to_batches():
+            yield from sorted_run(whole["key"], whole["slice"].to_numpy())
+        heads = [head for head in heads if head.has_more]
+    for head in heads:
+        yield head.piece
+        yield from head.rest
+
+
+def sorted_run(keys: Any, numbers: npt.NDArray[np.int32], piece_bytes: int = _PIECE_BYTES) -> Iterator[Any]:
+    """Keys, each with the number of its slice, as one run."""
+    order = sort_order(keys)
+    ends = np.cumsum(pc.binary_length(keys).to_numpy()[order])
+    first, done = 0, 0
+    while first < len(order):
+        last = min(first + _PIECE_ROWS, max(first + 1, int(ends.searchsorted(done + piece_bytes, "right"))))
+        some = order[first:last]
+        yield pa.record_batch([keys.take(pa.array(some)), pa.array(numbers[some])], schema=RUN)
+        first, done = last, int(ends[last - 1])
+
+
+class _Head:
+    """The piece of a run that is to be taken from next, and the pieces after it."""
+
+    def __init__(self, piece: Any, rest: Iterator[Any]) -> None:
+        self.piece = piece
+        self.rest = rest
+        self.last: bytes = piece["key"][-1].as_py()
+
+    @classmethod
+    def of(cls, run: Iterator[Any]) -> "_Head | None":
+        piece = next(run, None)
+        return None if piece is None else cls(piece, run)
+
+    @property
+    def has_more(self) -> bool:
+        return self.piece is not None
+
+    def take(self, pivot: bytes) -> Any:
+        """The rows of the piece up to this key, which are gone from it then."""
+        count = len(self.piece) if self.last <= pivot else _count_up_to(self.piece["key"], pivot)
+        taken = self.piece.slice(0, count)
+        if count < len(self.piece):
+            self.piece = self.piece.slice(count)
+        else:
+            self.piece = next(self.rest, None)
+            self.last = b"" if self.piece is None else self.piece["key"][-1].as_py()
+        return taken
+
+
+def _count_up_to(keys: Any, pivot: bytes) -> int:
+    """How many of the sorted keys are not greater."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle].as_py() <= pivot:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,1 @@
+"""Who may change a table now: locks, heartbeats, instant times."""

@@ -1,0 +1,131 @@
+"""One case: a verb killed, or failed, at one write; what is seen right then, and what the next requests make of it."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from hudi_engine.action.index import build
+from hudi_engine.errors import EngineError
+from hudi_engine.storage.memory import Crash, Fault, Way
+from tests.crash.verbs import REQUEST, VERBS, moment
+from tests.worlds.invariants import require_safe, require_tidy
+from tests.worlds.java_metadata import RECORD_INDEX
+from tests.worlds.stage import StagedStorage
+from tests.worlds.world import World, world_at
+from tests.worlds.writer import Writer, partitions_of
+
+_TORN_BYTES: Final = 20
+_MOST_REQUESTS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is killed where. With `is_other` another engine recovers it, after a writer has committed meanwhile."""
+
+    start: str
+    verb: str
+    at_write: int
+    way: Way
+    is_other: bool
+
+    def __str__(self) -> str:
+        who = "another engine" if self.is_other else "the same"
+        return f"{self.start}: {self.verb} at write {self.at_write} ({self.way}), then {who}"
+
+
+def count_writes(start: str, verb: str) -> int:
+    """How many writes the verb makes when nothing happens to it."""
+    world = world_at(moment(start, verb))
+    stage = StagedStorage(world.storage.restarted())
+    VERBS[verb].run(world, world.site("first", stage))
+    return len(stage.writes)
+
+
+def require_survives_crash(case: Case) -> None:
+    """Dead at that write; safe right after; done, right and tidy after the same request."""
+    world, path = _struck(case, Crash())
+    with _told(case, path):
+        require_safe(world)
+        _recover(world, case)
+
+
+def require_survives_error(case: Case, error: EngineError) -> None:
+    """The same where the process lives on, and either has done its work in spite of it or says what happened."""
+    world = world_at(moment(case.start, case.verb))
+    stage = StagedStorage(world.storage.restarted(Fault(case.at_write, case.way, error, _TORN_BYTES)))
+    said: EngineError | None = None
+    try:
+        VERBS[case.verb].run(world, world.site("first", stage))
+    except EngineError as raised:
+        said = raised
+    with _told(case, stage.writes[case.at_write - 1]):
+        assert said is None or str(said), "an error without a word"
+        assert not _locked(world), "the lock is still held"
+        require_safe(world)
+        if said is None:
+            _require_done(world, case)
+        _recover(world, case)
+
+
+def _struck(case: Case, signal: BaseException) -> tuple[World, tuple[str, str]]:
+    world = world_at(moment(case.start, case.verb))
+    stage = StagedStorage(world.storage.restarted(Fault(case.at_write, case.way, signal, _TORN_BYTES)))
+    with suppress(Crash):
+        VERBS[case.verb].run(world, world.site("first", stage))
+    assert stage.is_dead, f"{case}: nothing died"
+    return world, stage.writes[-1]
+
+
+def _recover(world: World, case: Case) -> None:
+    if case.is_other:
+        _commit(world, "meanwhile")
+        require_safe(world)
+    site = world.site("second" if case.is_other else "first")
+    VERBS[case.verb].run(world, site)
+    _require_done(world, case)
+    _commit(world, "afterwards")
+    require_safe(world)
+
+
+def _require_done(world: World, case: Case) -> None:
+    is_ready = VERBS[case.verb].is_ready_after
+    if is_ready is None:
+        require_safe(world)
+        build(world.site("third"), REQUEST)
+        is_ready = True
+    require_tidy(world)
+    assert (RECORD_INDEX in world.flags()[0]) == is_ready
+
+
+def _commit(world: World, name: str) -> None:
+    """A writer that knows what is flagged commits: it must not fail, and the index must stay right."""
+    first = partitions_of(world)[0]
+    kept, gone, *_ = sorted(world.truth())
+    Writer(world).begin().upsert(kept).delete(gone).insert(first, f"{name} 1").complete()
+
+
+def _locked(world: World) -> bool:
+    lock = world.site("asks").lock
+    try:
+        lock.acquire(0)
+    except EngineError:
+        return True
+    lock.release()
+    return False
+
+
+class _told:  # noqa: N801 reads as a word of the case
+    """Whatever fails inside names its case."""
+
+    def __init__(self, case: Case, write: tuple[str, str]) -> None:
+        self._text = f"{case}, a {write[0]} of {write[1]}"
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is not None:
+            error.add_note(self._text)
+
+
+Check = Callable[[Case], None]

@@ -1,0 +1,60 @@
+"""Every verb, killed at every write in each of three ways, recovered by the same engine and by another."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from hudi_engine.errors import EngineError, NoSpaceLeft, StorageUnavailable
+from hudi_engine.storage.memory import Way
+from tests.crash.cases import Case, count_writes, require_survives_crash, require_survives_error
+from tests.crash.conftest import CASES
+from tests.crash.verbs import VERBS
+from tests.worlds.starts import STARTS
+
+Record = Callable[[str, object], None]
+ERRORS = {"unavailable": StorageUnavailable, "full": NoSpaceLeft}
+_QUICK_STEP = 9
+
+
+def cases(start: str, verb: str, ways: tuple[Way, ...], step: int = 1, first: int = 1) -> Iterator[Case]:
+    for at_write in range(first, count_writes(start, verb) + 1, step):
+        for way in ways:
+            for is_other in (False, True):
+                yield Case(start, verb, at_write, way, is_other)
+
+
+def require_all(found: Iterator[Case], check: Callable[[Case], None], record: Record) -> None:
+    count = 0
+    for case in found:
+        check(case)
+        count += 1
+    assert count
+    record(CASES, count)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("way", Way, ids=lambda way: way.name.lower())
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("start", STARTS)
+def test_a_crash_at_any_write_is_survived(start: str, verb: str, way: Way, record_property: Record) -> None:
+    require_all(cases(start, verb, (way,)), require_survives_crash, record_property)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ERRORS)
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("start", ["v6_mor", "v9_mor"])
+def test_a_store_that_fails_at_any_write_is_survived(start: str, verb: str, kind: str, record_property: Record) -> None:
+    ways = (Way.BEFORE, Way.AFTER)
+    require_all(cases(start, verb, ways), lambda case: _require_survives(case, ERRORS[kind]), record_property)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_crashes_here_and_there_are_survived(verb: str, record_property: Record) -> None:
+    for start, first in (("v6_cow", 1), ("v9_mor", 4)):
+        found = cases(start, verb, (Way.AFTER,), _QUICK_STEP, first)
+        require_all(found, require_survives_crash, record_property)
+
+
+def _require_survives(case: Case, kind: type[EngineError]) -> None:
+    require_survives_error(case, kind("the store of the test fails here"))

@@ -1,0 +1,111 @@
+"""What Java writers do to a live table: one commit at a time, or one that is held back while the table changes."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
+
+from hudi_engine.format import properties
+from tests.golden.lab import Lab, Recipe
+
+SCHEMA = "id STRING, part STRING, seen BIGINT"
+COMPLETE, IN_FLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
+_LONG = 120.0  # seconds that no step of these takes
+
+
+def commit(
+    spark: SparkSession, version: str, table: dict[str, Any], rows: Sequence[Mapping[str, Any]], how: str
+) -> str:
+    """One commit of these rows; the answer is the newest completed instant then."""
+    return lab_of(spark, version, **table).write(rows, how)
+
+
+def commit_across(
+    spark: SparkSession,
+    version: str,
+    table: dict[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    changed: Mapping[str, str],
+) -> str:
+    """A commit whose writer began before these table properties changed, and which completes after it."""
+    lab = lab_of(spark, version, **table)
+    with held_back(lab, rows):
+        change_properties(lab.folder, changed)
+    return lab.last()
+
+
+def change_properties(table: Path, changed: Mapping[str, str]) -> None:
+    """Puts values into `hoodie.properties`; its checksum is of the names of table and database alone."""
+    file = table / ".hoodie/hoodie.properties"
+    known = properties.parse(file.read_bytes())
+    aside = file.with_name("changing.properties")
+    aside.write_bytes(properties.render({**known, **changed}))
+    aside.replace(file)
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+
+
+def lab_of(
+    spark: SparkSession, version: str, folder: str, table_version: int, table_type: str, options: Mapping[str, str]
+) -> Lab:
+    lab = Lab(spark, Path(folder), version, Recipe("live", (version,), table_version, table_type, ()))
+    lab.table(SCHEMA, key="id", partition="part")
+    lab.options |= options
+    return lab
+
+
+@contextmanager
+def held_back(lab: Lab, rows: Sequence[Mapping[str, Any]]) -> Iterator[None]:
+    """A commit that has begun and gets its rows only at the end.
+
+    Of a bulk insert of records in no order the rows are not asked for before.
+    """
+    with TemporaryDirectory() as scratch, ThreadPoolExecutor(1) as other:
+        gate, lines = Path(scratch, "gate"), Path(scratch, "rows.json")
+        lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+        def when_open(seen: int, gate: str = str(gate)) -> int:
+            _wait_until(Path(gate).exists)
+            return seen
+
+        lab.spark.sparkContext.pythonExec = sys.executable  # else whatever `python3` is on the PATH
+        frame = lab.spark.read.schema(lab.schema).json(str(lines)).coalesce(1)
+        frame = frame.withColumn("seen", udf(when_open, "long")("seen"))
+        settings = {
+            **lab.options,
+            "hoodie.datasource.write.operation": "bulk_insert",
+            "hoodie.datasource.write.row.writer.enable": "false",
+            "hoodie.bulkinsert.sort.mode": "NONE",
+        }
+        begun = _begun(lab)
+        writing = other.submit(
+            lambda: frame.write.format("hudi").options(**settings).mode("append").save(str(lab.folder))
+        )
+        try:
+            _wait_until(lambda: writing.done() or _begun(lab) > begun)
+            yield
+        finally:
+            gate.touch()
+            writing.result(timeout=_LONG)
+
+
+def _begun(lab: Lab) -> set[str]:
+    """The instants that have begun: streaming, a writer begins in the metadata table last, else not before its end."""
+    timeline = ".hoodie" if lab.recipe.table_version == 6 else ".hoodie/timeline"
+    streams = lab.options.get("hoodie.metadata.streaming.write.enabled") == "true"
+    folder = lab.folder / ".hoodie/metadata" / timeline if streams else lab.folder / timeline
+    return {file.name[:17] for file in folder.glob("*.requested" if streams else "*inflight") if file.name[:2] == "20"}
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + _LONG
+    while not is_so():
+        assert time.monotonic() < end, "a step of this recipe took too long"
+        time.sleep(0.05)

@@ -1,0 +1,242 @@
+"""Two real Java writers that never pause, and the book of which keys must be in their table."""
+
+import random
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from tests.interop.jvm import JavaError, Jvm
+
+Row = dict[str, Any]
+Options = Mapping[str, str]
+
+PARTITIONS = ("north", "south")
+_KEYS_AT_FIRST, _SHARED_AT_FIRST = 30, 6
+# What Java throws at the second of two writers that changed the same file group: OCC's doing and nobody's fault.
+_CONFLICT = "HoodieWriteConflictException"
+_ATTEMPTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTable:
+    """A table that several may write to, as each commit of each writer names it."""
+
+    folder: Path
+    table_version: int
+    table_type: str
+    options: Options
+
+    def described(self, options: Options) -> dict[str, Any]:
+        return {
+            "folder": str(self.folder),
+            "table_version": self.table_version,
+            "table_type": self.table_type,
+            "options": {**SEVERAL_WRITERS, **self.options, **options},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One commit, and which keys are where, or nowhere, once it is complete."""
+
+    how: str
+    rows: list[Row]
+    then: dict[str, str | None]
+
+
+class Author:
+    """Thinks up the commits of one writer, who alone may touch the keys that begin with its name; keeps its book."""
+
+    def __init__(self, name: str, seed: int) -> None:
+        self._name = name
+        self._chance = random.Random(f"{name} {seed}")
+        self._numbers = count()
+        self._seen = count(1)
+        self._gone: list[str] = []
+        self.book: dict[str, str] = {}
+
+    def first_step(self, keys: int) -> Step:
+        return self._step("insert", dict.fromkeys(self._new_keys(keys)))
+
+    def next_step(self) -> Step:
+        """Mostly an upsert that updates, moves, adds and brings back; sometimes an insert or a delete."""
+        drawn = self._chance.random()
+        if drawn < 0.2 and len(self.book) > _KEYS_AT_FIRST:
+            return self._delete()
+        if drawn < 0.35:
+            return self.first_step(4)
+        at = dict.fromkeys([*self._some(6), *self._new_keys(2), *self._returning(2)])
+        moved = {key: self._elsewhere(key) for key in self._some(3)}
+        return self._step("upsert", {**at, **moved})
+
+    def note(self, done: Step) -> None:
+        for key, partition in done.then.items():
+            if partition is None:
+                del self.book[key]
+                self._gone.append(key)
+            else:
+                self.book[key] = partition
+
+    def _delete(self) -> Step:
+        keys = self._some(4)
+        return Step("delete", [self._row(key, self.book[key]) for key in keys], dict.fromkeys(keys))
+
+    def _step(self, how: str, at: Mapping[str, str | None]) -> Step:
+        places = {key: place or self.book.get(key) or self._chance.choice(PARTITIONS) for key, place in at.items()}
+        return Step(how, [self._row(key, place) for key, place in places.items()], dict(places))
+
+    def _row(self, key: str, partition: str) -> Row:
+        return {"id": key, "part": partition, "seen": next(self._seen)}
+
+    def _some(self, wanted: int) -> list[str]:
+        return self._chance.sample(sorted(self.book), wanted)
+
+    def _new_keys(self, wanted: int) -> list[str]:
+        return [f"{self._name}-{next(self._numbers):05}" for _ in range(wanted)]
+
+    def _returning(self, wanted: int) -> list[str]:
+        back, self._gone = self._gone[:wanted], self._gone[wanted:]
+        return back
+
+    def _elsewhere(self, key: str) -> str:
+        return PARTITIONS[1 - PARTITIONS.index(self.book[key])]
+
+
+@dataclass(slots=True)
+class Writer:
+    """One Java process and what it is to write."""
+
+    jvm: Jvm
+    table: LiveTable
+    author: Author
+    options: Options
+    commits: int = 0
+    conflicts: int = 0
+
+    def commit(self, step: Step | None = None, **changed: str) -> None:
+        """Commits the step, or the author's next, as often as it takes; JavaError if it fails for another reason."""
+        step = step or self.author.next_step()
+        for _ in range(_ATTEMPTS):
+            try:
+                self.jvm.commit(table=self.table.described({**self.options, **changed}), rows=step.rows, how=step.how)
+            except JavaError as failed:
+                if _CONFLICT not in str(failed):
+                    raise
+                self.conflicts += 1
+            else:
+                self.author.note(step)
+                self.commits += 1
+                return
+        raise AssertionError(f"{_ATTEMPTS} conflicts in a row: {step}")
+
+
+@dataclass(slots=True)
+class LiveWriters:
+    """The two of them, each in a thread of its own while they run."""
+
+    writers: tuple[Writer, Writer]
+    _halt: threading.Event = field(default_factory=threading.Event)
+    _failures: list[BaseException] = field(default_factory=list)
+
+    def lay_table(self) -> None:
+        """Keys of each writer in file groups of its own, and some of both in the same."""
+        one, other = self.writers
+        for writer in self.writers:
+            writer.commit(writer.author.first_step(_KEYS_AT_FIRST))
+        mine, others = (writer.author.first_step(_SHARED_AT_FIRST) for writer in self.writers)
+        one.commit(Step("insert", mine.rows + others.rows, mine.then))
+        other.author.note(others)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """They write until the end of the block; a failure that is no conflict is raised there, in Java's words."""
+        threads = [threading.Thread(target=self._run, args=(writer,)) for writer in self.writers]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._halt.set()
+            for thread in threads:
+                thread.join()
+        for failure in self._failures:
+            raise failure
+
+    def wait_for_commits(self, more: int, seconds: float = 60) -> None:
+        """Until each has committed so many times more, or one has failed."""
+        goals = [writer.commits + more for writer in self.writers]
+        end = time.monotonic() + seconds
+        while any(writer.commits < goal for writer, goal in zip(self.writers, goals, strict=True)):
+            assert time.monotonic() < end, f"the writers are at {[writer.commits for writer in self.writers]}: {goals}"
+            if self._failures:
+                return
+            time.sleep(0.1)
+
+    def truth(self) -> dict[str, str]:
+        """The partition of each key that must be in the table."""
+        one, other = self.writers
+        return one.author.book | other.author.book
+
+    def _run(self, writer: Writer) -> None:
+        try:
+            while not self._halt.is_set() and not self._failures:
+                writer.commit()
+        except BaseException as failed:  # noqa: BLE001  the border of the thread: raised again where it ends
+            self._failures.append(failed)
+
+
+def live_writers(jvms: tuple[Jvm, Jvm], table: LiveTable, options: Options, seed: int = 0) -> LiveWriters:
+    """Both with these options; the first also cleans, archives and compacts, the metadata table at every turn."""
+    services = SERVICES | (COMPACTION if table.table_type == "MERGE_ON_READ" else {})
+    of_each = ({**options, **services}, options)
+    one, other = (
+        Writer(jvm, table, Author(name, seed), some) for jvm, name, some in zip(jvms, "ab", of_each, strict=True)
+    )
+    return LiveWriters((one, other))
+
+
+def zookeeper_lock(address: str, name: str) -> dict[str, str]:
+    """The lock that the writers share."""
+    return {
+        "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.ZookeeperBasedLockProvider",
+        "hoodie.write.lock.zookeeper.url": address,
+        "hoodie.write.lock.zookeeper.port": address.rpartition(":")[2],
+        "hoodie.write.lock.zookeeper.base_path": "/hudi",
+        "hoodie.write.lock.zookeeper.lock_key": name,
+    }
+
+
+# A key is found wherever it is, and written where it is wanted.
+SEVERAL_WRITERS = {
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+    "hoodie.cleaner.policy.failed.writes": "LAZY",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+    "hoodie.client.heartbeat.interval_in_ms": "4000",
+    "hoodie.client.heartbeat.tolerable.misses": "4",
+    "hoodie.write.lock.wait_time_ms_between_retry": "100",
+    "hoodie.metadata.index.column.stats.enable": "false",
+    "hoodie.index.type": "GLOBAL_SIMPLE",
+    "hoodie.simple.index.update.partition.path": "true",
+    "hoodie.parquet.small.file.limit": "0",
+}
+SERVICES = {
+    "hoodie.clean.automatic": "true",
+    "hoodie.cleaner.commits.retained": "4",
+    "hoodie.clean.commits.retained": "4",
+    "hoodie.archive.automatic": "true",
+    "hoodie.keep.min.commits": "6",
+    "hoodie.keep.max.commits": "8",
+    "hoodie.metadata.compact.max.delta.commits": "1",
+}
+COMPACTION = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "4"}
+# Looked up by the index that was built.
+BY_RECORD_INDEX = {
+    "hoodie.index.type": "RECORD_INDEX",
+    "hoodie.record.index.update.partition.path": "true",
+    "hoodie.metadata.record.index.enable": "true",
+}

@@ -1,0 +1,345 @@
+"""The commands of scenarios. Each is a method; what it prints is what a person would ask about first.
+
+Under `X build` and its like, further lines say what others do meanwhile: `when published: complete C5` lets it happen
+as soon as that is so and the lock is free; `after 10 seconds: …` while X waits; `asleep when …: …` is like `when`, but X's heart
+stands still meanwhile; `dies when published` ends X there.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from hudi_engine.action.drop import Dropped, run_drop
+from hudi_engine.action.index import Ready, Redo, build, run
+from hudi_engine.action.plans import IndexPlan
+from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
+from hudi_engine.action.site import Site
+from hudi_engine.action.undo import Undone, run_abort
+from hudi_engine.errors import EngineError, LockUnavailable
+from hudi_engine.format.instant_names import Action
+from hudi_engine.index.kinds import IndexKind
+from hudi_engine.index.metadata_table import FOLDER
+from hudi_engine.storage.memory import Crash
+from tests.scenarios.names import Names
+from tests.worlds import services
+from tests.worlds.invariants import answers, as_if_complete, entries, require_safe
+from tests.worlds.java_metadata import RECORD_INDEX
+
+from tests.worlds.stage import StagedStorage
+from tests.worlds.world import World, world_of
+from tests.worlds.writer import Write, Writer, partitions_of
+
+REQUEST = IndexRequest((IndexKind.RECORD_INDEX,))
+_WHEN = re.compile(r"when ([a-z ]+): (.+)")
+_AFTER = re.compile(r"after ([0-9]+) seconds: (.+)")
+_SLEEPS = re.compile(r"asleep when ([a-z ]+): (.+)")
+_DIES = re.compile(r"dies when ([a-z ]+)")
+
+
+@dataclass(slots=True)
+class Telling:
+    """A watch that writes down what an engine says."""
+
+    say_line: Callable[[str], None]
+
+    def begin(self, phase: str, total: int | None = None) -> None: ...
+    def advance(self, steps: int, rows: int = 0) -> None: ...
+    def say(self, what: str) -> None:
+        self.say_line(what)
+
+
+@dataclass(slots=True)
+class Player:
+    """One scenario under way."""
+
+    world: World = field(default_factory=lambda: world_of("v9_mor"))
+    names: Names = field(default_factory=Names)
+    writes: dict[str, Write] = field(default_factory=dict)
+    dead: set[str] = field(default_factory=set)
+    lines: list[str] = field(default_factory=list)
+    depth: int = 0
+
+    def play(self, command: tuple[str, ...]) -> list[str]:
+        """What the command prints. After each the table is safe, whatever it did."""
+        self.lines = []
+        self._do(command[0], command[1:])
+        require_safe(self.world)
+        return self.lines
+
+    def _do(self, line: str, further: tuple[str, ...] = ()) -> None:
+        for part in line.split("; "):
+            self._one(part.split(), further)
+
+    def _one(self, words: list[str], further: tuple[str, ...]) -> None:
+        match words:
+            case ["table", start]:
+                self._table(start)
+            case ["begin", name]:
+                self._begin(name)
+            case ["change", name, *what]:
+                self._change(name, what)
+            case ["complete", name]:
+                self._complete(name)
+            case ["commit", name, *what]:
+                self._commit(name, what)
+            case ["kill", name]:
+                self.dead.add(name)
+                self._print(f"{name} is dead")
+            case ["roll", "back", name]:
+                services.roll_back(self.world, self.names.instant(name))
+                self._print(f"{name} is rolled back")
+            case ["restore", "to", name]:
+                self._restore(name)
+            case ["clean", "begin", name]:
+                self._named(name, services.begin_clean(self.world), "in flight")
+            case ["clean", "complete", name]:
+                services.complete_clean(self.world, self.names.instant(name))
+                self._print(f"{name} is completed")
+            case ["compaction", "request", name]:
+                self._named(name, services.begin_compaction(self.world), "requested")
+            case ["compaction", "complete", name]:
+                services.complete_compaction(self.world, self.names.instant(name))
+                self._print(f"{name} is completed")
+            case ["compact", "metadata"]:
+                self._compact_metadata()
+            case ["pass", seconds, "seconds"]:
+                self.world.clock.sleep(int(seconds))
+            case ["timeline"]:
+                self._timeline()
+            case ["index"]:
+                self._index()
+            case ["look", "up", *keys]:
+                self._look_up(keys)
+            case ["leftovers"]:
+                self._leftovers()
+            case [who, ("schedule" | "build" | "run" | "drop" | "abort") as verb]:
+                self._engine(who, verb, further)
+            case _:
+                raise AssertionError(f"no such command: {' '.join(words)}")
+
+    def _table(self, start: str) -> None:
+        self.world, self.names, self.writes = world_of(start), Names(), {}
+        self.world.clock.each_second(self._beat)
+        writes = [i for i in self.world.table().timeline().writes() if i.is_completed]
+        self.names.give("C0", writes[-1].requested_at)
+        readable, _ = self.world.flags()
+        self._print(f"{len(self.world.truth())} keys, the last commit is C0, complete: {', '.join(readable)}")
+
+    def _beat(self) -> None:
+        pending = {i.requested_at for i in self.world.table().timeline().pending()}
+        for name, write in self.writes.items():
+            if name not in self.dead and write.instant in pending:
+                write.beat()
+
+    def _begin(self, name: str) -> None:
+        write = Writer(self.world).begin()
+        self.writes[name] = write
+        self._named(name, write.instant, f"in flight, its writer knows of {', '.join(sorted(write.knows))}")
+
+    def _change(self, name: str, what: list[str]) -> None:
+        """Words are verbs and keys: `upsert v1 v2 delete v3 insert k1 move v4`."""
+        write, verb = self.writes[name], ""
+        first, second, *_ = partitions_of(self.world)
+        for word in what:
+            if word in {"upsert", "delete", "insert", "move"}:
+                verb = word
+                continue
+            match verb:
+                case "upsert":
+                    write.upsert(word)
+                case "delete":
+                    write.delete(word)
+                case "insert":
+                    write.insert(first, word)
+                case _:
+                    write.move(second if self.world.truth()[word][0] == first else first, word)
+        write.write_files()
+
+    def _complete(self, name: str) -> None:
+        write = self.writes[name]
+        write.complete()
+        logged = "logged to the index" if write.is_aware else "did not log to the index"
+        self._print(f"{name} is completed, and {logged}")
+
+    def _commit(self, name: str, what: list[str]) -> None:
+        write = Writer(self.world).begin()
+        self.writes[name] = write
+        self.names.give(name, write.instant)
+        self._change(name, what)
+        self._complete(name)
+
+    def _restore(self, name: str) -> None:
+        self.names.give(f"RESTORE-{name}", services.restore(self.world, self.names.instant(name)))
+        self._print(f"all after {name} is gone")
+
+    def _compact_metadata(self) -> None:
+        instant = services.compact_metadata(self.world)
+        shards = [
+            file.name for file in self.world.storage.list(f"{FOLDER}/{RECORD_INDEX}") if f"_{instant}." in file.name
+        ]
+        self._print(
+            f"new base files of {len(shards)} shards of the record index" if instant else "Java does not compact now"
+        )
+
+    def _timeline(self) -> None:
+        for instant in self.world.table().timeline().instants:
+            if instant.requested_at >= min(self.names.given, default=""):
+                self._print(f"{self.names.told(instant.requested_at, self.world)} {instant.action} {instant.state}")
+
+    def _index(self) -> None:
+        readable, in_flight = self.world.flags()
+        if RECORD_INDEX not in (*readable, *in_flight):
+            self._print("nobody's: neither complete nor in flight")
+            return
+        metadata = as_if_complete(self.world.metadata(), RECORD_INDEX)
+        found, truth = entries(metadata.index(RECORD_INDEX)), self.world.truth()
+        state = "complete" if RECORD_INDEX in readable else "in flight"
+        wrong = sorted(key for key in truth.keys() | found.keys() if truth.get(key) != found.get(key))
+        told = f"right about all {len(truth)} keys" if not wrong else f"wrong about {', '.join(wrong)}"
+        self._print(f"{state}, {told}")
+
+    def _look_up(self, keys: list[str]) -> None:
+        found = answers(self.world.metadata().index(RECORD_INDEX), keys)
+        for key in keys:
+            right = self.world.truth().get(key) == found.get(key)
+            where = f"in {found[key][0]}" if key in found else "not there"
+            self._print(f"{key}: {where}{'' if right else ', which is wrong'}")
+
+    def _leftovers(self) -> None:
+        paths = self.world.paths()
+        pending = self.world.table().timeline().pending()
+        indexing = [i for i in pending if i.action is Action.INDEXING]
+        live = {i.requested_at for i in pending if i.action is not Action.INDEXING}
+        for what, count in {
+            "pending plans": len(indexing),
+            "files of the record index": sum(path.startswith(f"{FOLDER}/{RECORD_INDEX}/") for path in paths),
+            "records of attempts": sum(path.startswith(".hoodie/.index_attempts/2") for path in paths),
+            "heartbeats": sum(path.startswith(".hoodie/.heartbeat/") and path[-17:] not in live for path in paths),
+            "backups of properties": sum(path.endswith(".backup") for path in paths),
+            "pending commits of the metadata table": len(self.world.metadata().timeline.pending()),
+        }.items():
+            if count:
+                self._print(f"{count} {what}")
+        if not self.lines:
+            self._print("nothing")
+
+    def _engine(self, who: str, verb: str, further: tuple[str, ...]) -> None:
+        stage = StagedStorage(self.world.storage.restarted())
+        site = self.world.site(who, stage, Telling(lambda text: self._print(f"{who}: {text}")))
+        for line in further:
+            self._cue(stage, line.strip())
+        try:
+            outcome = self._verb(site, verb)
+        except Crash:
+            outcome = "dies"
+        except EngineError as error:
+            outcome = f"{type(error).__name__}: {error}"
+        self._print(f"{who} {verb}: {outcome}")
+
+    def _verb(self, site: Site, verb: str) -> str:
+        match verb:
+            case "schedule":
+                return _words(schedule(site, REQUEST))
+            case "build":
+                return _words(build(site, REQUEST))
+            case "run":
+                return _words(run(site, self._plan()))
+            case "drop":
+                return _words(run_drop(site, [RECORD_INDEX]))
+            case _:
+                return _words(run_abort(site, self._plan()))
+
+    def _plan(self) -> str:
+        plans = self.world.table().timeline().of(Action.INDEXING)
+        return next((i.requested_at for i in plans if not i.is_completed), plans[-1].requested_at)
+
+    def _cue(self, stage: StagedStorage, line: str) -> None:
+        if found := _DIES.fullmatch(line):
+            stage.once(self._free(found[1]), stage.die)
+        elif found := _AFTER.fullmatch(line):
+            self.world.clock.later(int(found[1]), partial(self._once_free, found[2]))
+        elif found := _WHEN.fullmatch(line):
+            stage.once(self._free(found[1]), partial(self._nested, found[2]))
+        elif found := _SLEEPS.fullmatch(line):
+            stage.once(self._free(found[1]), partial(self._while_asleep, stage, found[2]))
+        else:
+            raise AssertionError(f"no such cue: {line}")
+
+    def _free(self, condition: str) -> Callable[[], bool]:
+        is_so = self._condition(condition)
+        return lambda: is_so() and self._is_lock_free()
+
+    def _once_free(self, line: str) -> None:
+        if self._is_lock_free():
+            self._nested(line)
+        else:
+            self.world.clock.later(0.1, partial(self._once_free, line))
+
+    def _while_asleep(self, stage: StagedStorage, line: str) -> None:
+        with stage.asleep():
+            self._nested(line)
+
+    def _condition(self, name: str) -> Callable[[], bool]:
+        folder = f"{FOLDER}/{RECORD_INDEX}"
+        conditions: dict[str, Callable[[], bool]] = {
+            "running": lambda: any(p.startswith(".hoodie/.index_attempts/2") for p in self.world.paths()),
+            "base written": lambda: any(f.name.endswith("0-0-0") for f in self.world.storage.list(folder)),
+            "published": lambda: RECORD_INDEX in self.world.flags()[1],
+            "logged": lambda: any(
+                f.name.startswith(".") and "0-0-0" not in f.name for f in self.world.storage.list(folder)
+            ),
+            "ready": lambda: RECORD_INDEX in self.world.flags()[0],
+            "undone": lambda: (
+                not any(i for i in self.world.table().timeline().of(Action.INDEXING) if not i.is_completed)
+            ),
+        }
+        return conditions[name]
+
+    def _is_lock_free(self) -> bool:
+        lock = self.world.site("asks").lock
+        try:
+            lock.acquire(0)
+        except LockUnavailable:
+            return False
+        lock.release()
+        return True
+
+    def _nested(self, line: str) -> None:
+        with self._deeper():
+            self._do(line)
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+    def _named(self, name: str, instant: str, state: str) -> None:
+        self.names.give(name, instant)
+        self._print(f"{name} is {state}")
+
+    def _print(self, text: str) -> None:
+        self.lines.append("  " * self.depth + self.names.told(text, self.world))
+
+
+def _words(outcome: object) -> str:
+    """An outcome as a person would be told of it."""
+    match outcome:
+        case IndexPlan(requested_at, indexes):
+            return f"{requested_at}, of all commits up to {indexes[0].upto}"
+        case Skipped(reasons):
+            return "skipped, " + ", ".join(f"{name} is {why}" for name, why in reasons.items())
+        case Ready():
+            return f"ready, caught up to {outcome.caught_up_to}"
+        case Redo(why):
+            return f"undone, {why}"
+        case Dropped(indexes):
+            return f"dropped {', '.join(indexes) or 'nothing'}"
+        case Undone(plan, indexes):
+            return f"{plan} is undone, with {', '.join(indexes)}"
+        case _:
+            raise AssertionError(f"an outcome without words: {outcome!r}")

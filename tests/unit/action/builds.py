@@ -1,0 +1,90 @@
+"""A record index in flight in a world: as far as a build is when the catch-up begins."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hudi_engine.action.base import build_base
+from hudi_engine.action.catch_up import CatchUp
+from hudi_engine.action.coverage import Base, find_base
+from hudi_engine.action.execute import Run, execute_plan
+from hudi_engine.action.plans import IndexPlan
+from hudi_engine.action.publish import publish
+from hudi_engine.action.schedule import IndexRequest, schedule
+from hudi_engine.action.site import Site
+from hudi_engine.compute.local import LocalCompute
+from hudi_engine.index.block_cache import BlockCache
+from hudi_engine.index.index import Index
+from hudi_engine.index.kinds import IndexKind
+from hudi_engine.index.metadata_table import open_metadata_table
+from tests.worlds.java_metadata import Location
+from tests.worlds.world import World
+
+NAME = "record_index"
+
+
+@dataclass(slots=True)
+class Heard:
+    """A watch that remembers what it was told."""
+
+    said: list[str] = field(default_factory=list)
+    phases: list[str] = field(default_factory=list)
+    rows: int = 0
+
+    def begin(self, phase: str, total: int | None = None) -> None:
+        self.phases.append(phase)
+
+    def advance(self, steps: int, rows: int = 0) -> None:
+        self.rows += rows
+
+    def say(self, what: str) -> None:
+        self.said.append(what)
+
+
+def in_build(
+    world: World, body: Callable[[Run], None], *, before_publishing: Callable[[], None] = lambda: None
+) -> Heard:
+    """Let `body` happen while a build runs whose base is published."""
+    watch = Heard()
+    with TemporaryDirectory() as scratch:
+        site = replace(world.site(watch=watch), compute=LocalCompute(1, 64 << 20, Path(scratch)))
+        _build(site, body, before_publishing)
+    return watch
+
+
+def _build(site: Site, body: Callable[[Run], None], before_publishing: Callable[[], None]) -> None:
+    plan = schedule(site, IndexRequest((IndexKind.RECORD_INDEX,)))
+    assert isinstance(plan, IndexPlan)
+
+    def run(run: Run) -> None:
+        base = build_base(run, plan.indexes[0])
+        before_publishing()
+        publish(run, base)
+        body(run)
+
+    execute_plan(site, plan.requested_at, run)
+
+
+def base_of(run: Run) -> Base:
+    base = find_base(run.site.metadata(), run.plan.requested_at, NAME)
+    assert base is not None
+    return base
+
+
+def catching_up(run: Run) -> CatchUp:
+    return CatchUp(run, base_of(run))
+
+
+def index_of(world: World) -> Index:
+    return open_metadata_table(world.table(), BlockCache(1 << 20)).being_built(NAME)
+
+
+def answers(world: World) -> dict[str, Location]:
+    """Where the index in flight has each key."""
+    found: dict[str, Location] = {}
+    for rows in index_of(world).scan():
+        for row in rows.to_pylist():
+            assert row["key"] not in found, row
+            found[row["key"]] = (row["partition"], row["file_id"])
+    return found

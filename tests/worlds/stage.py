@@ -1,0 +1,160 @@
+"""A store and a clock between whose operations a test can act: how two processes are interleaved in one."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NoReturn, TypeVar
+
+from hudi_engine.clock import HandClock
+from hudi_engine.storage.memory import Crash, MemoryStorage
+from hudi_engine.storage.protocol import FileStat
+
+Act = Callable[[], None]
+_Answer = TypeVar("_Answer")
+_TICK_MS = 1000
+_WRITES = frozenset({"create", "replace", "delete"})
+
+
+@dataclass(slots=True)
+class Cue:
+    """Before the first operation that fits, after `skip` others that do, `act` is done once."""
+
+    fits: Callable[[str, str], bool]
+    act: Act
+    skip: int = 0
+    is_done: bool = False
+
+
+@dataclass(slots=True)
+class StagedStorage:
+    """The store as one process uses it: it writes down what that process does, acts on cues, and knows death.
+
+    After a crash it does nothing for its process any more, whatever handlers still try: a heartbeat stays.
+    """
+
+    inner: MemoryStorage
+    cues: list[Cue] = field(default_factory=list)
+    journal: list[tuple[str, str]] = field(default_factory=list)
+    is_dead: bool = False
+    is_asleep: bool = False
+
+    @property
+    def location(self) -> str:
+        return self.inner.location
+
+    @property
+    def writes(self) -> list[tuple[str, str]]:
+        """What was changed: of operation and path each, in order."""
+        return [each for each in self.journal if each[0] in _WRITES]
+
+    def before(self, operation: str, text: str, act: Act, skip: int = 0) -> None:
+        """Let `act` happen before the operation on a path that holds `text`."""
+        self.cues.append(Cue(lambda name, path: name == operation and text in path, act, skip))
+
+    def once(self, is_so: Callable[[], bool], act: Act) -> None:
+        """Let `act` happen before the first operation after which, or before which, this is so."""
+        self.cues.append(Cue(lambda *_: is_so(), act))
+
+    def die(self) -> NoReturn:
+        """For a cue: the process ends here."""
+        self.is_dead = True
+        raise Crash("killed by the test")
+
+    @contextmanager
+    def asleep(self) -> Iterator[None]:
+        """For a cue: meanwhile the process does nothing, and its heart does not beat."""
+        self.is_asleep = True
+        try:
+            yield
+        finally:
+            self.is_asleep = False
+
+    def read(self, path: str) -> bytes:
+        return self._do("read", path, lambda: self.inner.read(path))
+
+    def read_range(self, path: str, start: int, length: int) -> bytes:
+        return self._do("read", path, lambda: self.inner.read_range(path, start, length))
+
+    def list(self, folder: str) -> tuple[FileStat, ...]:
+        return self._do("list", folder, lambda: self.inner.list(folder))
+
+    def create(self, path: str, data: bytes) -> None:
+        self._do("create", path, lambda: self.inner.create(path, data))
+
+    def replace(self, path: str, data: bytes) -> None:
+        self._do("replace", path, lambda: self.inner.replace(path, data))
+
+    def delete(self, path: str) -> None:
+        self._do("delete", path, lambda: self.inner.delete(path))
+
+    def _do(self, operation: str, path: str, run: Callable[[], _Answer]) -> _Answer:
+        if self.is_dead:
+            raise Crash("dead already")
+        for cue in self.cues:
+            if not cue.is_done and cue.fits(operation, path):
+                if cue.skip:
+                    cue.skip -= 1
+                    continue
+                cue.is_done = True
+                cue.act()
+        self.journal.append((operation, path))
+        try:
+            return run()
+        except Crash:
+            self.is_dead = True
+            raise
+
+
+class StagedClock(HandClock):
+    """A hand clock on which others live on while somebody sleeps."""
+
+    def __init__(self, now_ms: int = 0) -> None:
+        super().__init__(now_ms)
+        self._due: list[tuple[int, Act]] = []
+        self._each_second: list[Act] = []
+        self._is_acting = False
+
+    def later(self, seconds: float, act: Act) -> None:
+        """Let `act` happen when that much time has passed."""
+        self._due.append((self.now_ms() + round(seconds * 1000), act))
+
+    def each_second(self, act: Act) -> None:
+        """Let `act` happen again and again as time passes, about once a second."""
+        self._each_second.append(act)
+
+    @contextmanager
+    def beating(self, stage: StagedStorage, act: Act) -> Iterator[None]:
+        """Let `act` happen each second as long as the block lasts and its process lives and is awake."""
+
+        def beat() -> None:
+            if not stage.is_dead and not stage.is_asleep:
+                act()
+
+        self._each_second.append(beat)
+        try:
+            yield
+        finally:
+            self._each_second.remove(beat)
+
+    def sleep(self, seconds: float) -> None:
+        end = self.now_ms() + round(seconds * 1000)
+        while self.now_ms() < end:
+            self.advance(min(_TICK_MS, end - self.now_ms()))
+
+    def advance(self, milliseconds: int) -> None:
+        super().advance(milliseconds)
+        if self._is_acting:
+            return  # what is due waits until whoever acts now is done
+        self._is_acting = True
+        try:
+            for act in list(self._each_second):
+                act()
+        finally:
+            self._is_acting = False
+        self._act_if_due()
+
+    def _act_if_due(self) -> None:
+        for pair in sorted(self._due, key=lambda pair: pair[0]):
+            if pair[0] <= self.now_ms() and pair in self._due:
+                self._due.remove(pair)
+                pair[1]()
