@@ -8,16 +8,20 @@ earlier attempt can be mistaken for a later one's.
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hudi_engine.action.plans import timeline_path
 from hudi_engine.action.site import Transaction
 from hudi_engine.concurrency.owner import Owner
-from hudi_engine.errors import CorruptFile, Superseded
+from hudi_engine.errors import AlreadyExists, CorruptFile, Superseded
+from hudi_engine.format.instant_names import Action, State
 from hudi_engine.storage.protocol import Storage
 
 FOLDER = ".hoodie/.index_attempts"
 _FILE = re.compile(r"([0-9]{4,})\.json", re.ASCII)
+_RESERVED = ".reserved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class Attempt:
     """One run of a plan. `base_instant` is the metadata instant at which its base files are committed, if ever."""
 
     plan: str
+    indexes: tuple[str, ...]
     number: int
     owner: Owner
     started_ms: int
@@ -37,9 +42,25 @@ def attempts_of(storage: Storage, plan: str) -> tuple[Attempt, ...]:
     return tuple(sorted((_parse(path, storage.read(path)) for path in files), key=lambda attempt: attempt.number))
 
 
-def all_base_instants(storage: Storage) -> frozenset[str]:
-    """The metadata instants that attempts at any plan have reserved."""
-    return frozenset(attempt.base_instant for plan in _plans(storage) for attempt in attempts_of(storage, plan))
+def reserved_by(storage: Storage, plan: str) -> frozenset[str]:
+    """The metadata instants at which runners of this plan commit, or began to: nobody else uses them."""
+    files = storage.list(f"{FOLDER}/{plan}")
+    written = (file.name.removesuffix(_RESERVED) for file in files if file.name.endswith(_RESERVED))
+    return frozenset((*written, *(attempt.base_instant for attempt in attempts_of(storage, plan))))
+
+
+def all_reserved(storage: Storage) -> frozenset[str]:
+    """The metadata instants that runners of any plan have reserved."""
+    return frozenset(instant for plan in _plans(storage) for instant in reserved_by(storage, plan))
+
+
+def reserve(storage: Storage, plan: str, instant: str) -> None:
+    """Write down that this metadata instant is the plan's, before anything of it is. Under the lock.
+
+    It is the proof by which what a crash leaves of it may be removed, and keeps it from being used a second time.
+    """
+    with suppress(AlreadyExists):
+        storage.create(f"{FOLDER}/{plan}/{instant}{_RESERVED}", b"")
 
 
 def begin_attempt(storage: Storage, attempt: Attempt) -> None:
@@ -53,9 +74,20 @@ def forget_over(transaction: Transaction) -> None:
     storage = transaction.site.storage
     pending = {instant.requested_at for instant in transaction.data_timeline.pending()}
     for plan in [plan for plan in _plans(storage) if plan not in pending]:
+        remove_pending_commits(transaction, plan)
         transaction.site.heartbeats.remove(plan)
         for file in storage.list(f"{FOLDER}/{plan}"):
             storage.delete(file.path)
+
+
+def remove_pending_commits(transaction: Transaction, plan: str) -> None:
+    """Take what runners of this plan began to commit to the metadata table, and did not, off its timeline."""
+    metadata, reserved = transaction.metadata, reserved_by(transaction.site.storage, plan)
+    for instant in metadata.timeline.of(Action.DELTA_COMMIT):
+        if not instant.is_completed and instant.requested_at in reserved:
+            for state in (State.INFLIGHT, State.REQUESTED):
+                transaction.require_held()
+                metadata.table.storage.delete(timeline_path(metadata.table, instant.in_state(state)))
 
 
 def require_newest(transaction: Transaction, attempt: Attempt) -> None:
@@ -81,7 +113,7 @@ def _parse(path: str, data: bytes) -> Attempt:
     try:
         found: Any = json.loads(data)
         owner = Owner(**found.pop("owner"))
-        attempt = Attempt(**found, owner=owner)
+        attempt = Attempt(indexes=tuple(found.pop("indexes")), owner=owner, **found)
     except (ValueError, TypeError, KeyError, AttributeError) as wrong:
         raise CorruptFile(f"no record of an attempt: {wrong}. Remove it if no engine runs", 0, path) from wrong
     if not isinstance(attempt.number, int) or not isinstance(attempt.base_instant, str):

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TypeVar
 
-from hudi_engine.action.attempts import Attempt, all_base_instants, attempts_of, begin_attempt
+from hudi_engine.action.attempts import Attempt, all_reserved, attempts_of, begin_attempt, remove_pending_commits
 from hudi_engine.action.metadata_instants import solo_instant
 from hudi_engine.action.plans import IndexPlan, read_plan, timeline_path
 from hudi_engine.action.site import Site, Transaction
@@ -40,6 +40,7 @@ def execute_plan(site: Site, requested_at: str, run: Callable[[Run], _Outcome]) 
             instant = _pending(transaction, requested_at)  # 4
             plan = read_plan(transaction.table, instant)  # 1
             _refuse_if_running(site, requested_at)  # 3
+            remove_pending_commits(transaction, requested_at)
             leftovers = strays_of(transaction, plan)
             attempt = _take_over(transaction, plan)
             liveness = on_exit.enter_context(site.heartbeats.beating(requested_at))  # 5, and 8 on leaving
@@ -89,8 +90,9 @@ def _take_over(transaction: Transaction, plan: IndexPlan) -> Attempt:
     site = transaction.site
     earlier = attempts_of(site.storage, plan.requested_at)
     number = earlier[-1].number + 1 if earlier else 1
-    base_instant = solo_instant(transaction.metadata, all_base_instants(site.storage))
-    attempt = Attempt(plan.requested_at, number, site.owner, site.clock.now_ms(), base_instant)
+    base_instant = solo_instant(transaction.metadata, all_reserved(site.storage))
+    names = tuple(index.name for index in plan.indexes)
+    attempt = Attempt(plan.requested_at, names, number, site.owner, site.clock.now_ms(), base_instant)
     transaction.require_held()
     begin_attempt(site.storage, attempt)
     if earlier:

@@ -1,11 +1,12 @@
 """RFC-45: an index built on a live table, from what a person asks for to what readers use."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hudi_engine.action.attempts import forget_over
 from hudi_engine.action.base import build_base
 from hudi_engine.action.catch_up import Behind, CatchUp, Overtaken
-from hudi_engine.action.complete import complete_instant, complete_plan
+from hudi_engine.action.complete import complete_plan
 from hudi_engine.action.coverage import Base
 from hudi_engine.action.execute import Run, execute_plan
 from hudi_engine.action.foreign import undo_foreign
@@ -14,7 +15,7 @@ from hudi_engine.action.publish import publish
 from hudi_engine.action.published import published_base
 from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
 from hudi_engine.action.site import Site
-from hudi_engine.action.undo import delete_files, undo_run
+from hudi_engine.action.undo import delete_files, delete_own_files, undo_run
 from hudi_engine.errors import (
     Contradiction,
     EngineError,
@@ -29,7 +30,7 @@ from hudi_engine.errors import (
 _ROUNDS = 3
 # After these the table may be out of our reach, or another's: what was begun stays as it is, for the next run of the
 # same request to go on from.
-_LEAVE_AS_IS = (Superseded, LockLost, LockUnavailable, OutcomeUnknown, StorageUnavailable)
+_LEAVE_AS_IS = (LockLost, LockUnavailable, OutcomeUnknown, StorageUnavailable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +74,28 @@ def build(site: Site, request: IndexRequest) -> Ready | Skipped:
 
 def run(site: Site, requested_at: str) -> Ready | Skipped | Redo:
     """RFC-45, "Run Indexing", of one plan. A failure undoes it, unless the table is out of reach by then."""
-    outcome = execute_plan(site, requested_at, _run)
-    with site.transaction() as transaction:
-        forget_over(transaction)
+    try:
+        outcome = execute_plan(site, requested_at, _run)
+    except _LEAVE_AS_IS:
+        raise
+    except EngineError:
+        _tidy(site)
+        raise
+    _tidy(site)
     return outcome
+
+
+def _tidy(site: Site) -> None:
+    with suppress(EngineError), site.transaction() as transaction:  # the next plan does it as well
+        forget_over(transaction)
 
 
 def _run(run: Run) -> Ready | Skipped | Redo:
     try:
         outcome = run_index(run)
+    except Superseded:
+        delete_own_files(run)
+        raise
     except _LEAVE_AS_IS:
         raise
     except EngineError:
@@ -138,7 +152,7 @@ def _complete_already(run: Run, base: Base | None) -> Ready | Skipped:
     with run.site.transaction() as transaction:
         upto = transaction.data_timeline.last_without_holes()
         caught_up_to = base.upto if upto is None else upto.requested_at
-        complete_instant(transaction, run.plan, caught_up_to)
+        complete_plan(run, transaction, caught_up_to)
     return Ready(run.plan.requested_at, index.name, index.upto, caught_up_to)
 
 

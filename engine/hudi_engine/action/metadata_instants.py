@@ -37,9 +37,13 @@ def solo_instant(metadata: MetadataTable, taken: Collection[str]) -> InstantTime
     return InstantTime(f"{_SOLO}{number:03d}")
 
 
-def log_instant(metadata: MetadataTable, index: str, instant: str) -> InstantTime:
-    """A free time just below `instant`, for logs that add to an index what that commit of the data left out."""
-    below = just_below(InstantTime(instant), _taken(metadata, index), metadata.data.zone)
+def log_instant(metadata: MetadataTable, index: str, instant: str, reserved: Collection[str] = ()) -> InstantTime:
+    """A free time just below `instant`, for logs that add to an index what that commit of the data left out.
+
+    `reserved` are times that were given away and may stand nowhere yet.
+    """
+    taken = _taken(metadata, index) | {time[:_INSTANT_DIGITS] for time in reserved}
+    below = just_below(InstantTime(instant), taken, metadata.data.zone)
     return InstantTime(below + _INDEXER) if metadata.table.config.version == 6 else below
 
 

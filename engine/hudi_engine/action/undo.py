@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 
-from hudi_engine.action.attempts import require_newest
+from hudi_engine.action.attempts import attempts_of, forget_over, remove_pending_commits, require_newest
 from hudi_engine.action.definitions_file import remove_definition
 from hudi_engine.action.execute import Run, await_silence
 from hudi_engine.action.flags import unflag
-from hudi_engine.action.plans import IndexPlan, read_plan, timeline_path
+from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, read_plan, timeline_path
 from hudi_engine.action.site import Site, Transaction
+from hudi_engine.action.strays import instant_of
 from hudi_engine.errors import NotFound
-from hudi_engine.format.instant_names import Action, Instant, State, instant_file
+from hudi_engine.format.instant_names import Action, Instant, InstantTime, State, instant_file
 from hudi_engine.format.names import PARTITION_METAFILE
 
 
@@ -27,37 +28,66 @@ def undo_run(run: Run) -> Undone:
     with run.site.transaction() as transaction:
         require_newest(transaction, run.attempt)
         undone = take_back(transaction, run.plan)
-    return _deleted(run.site, undone)
+    delete_files(run.site, undone.files)
+    return undone
 
 
 def run_abort(site: Site, requested_at: str) -> Undone:
-    """Undo a plan whose runner is dead, or that nobody has run yet; `Busy` if its runner lives."""
+    """Undo a plan whose runner is dead, or that nobody has run yet; `Busy` if its runner lives.
+
+    What an undo that died has left of a plan is undone as well.
+    """
     await_silence(site, requested_at)
     with site.transaction() as transaction:
-        instant = transaction.data_timeline.find(requested_at)
-        if instant is None or instant.action is not Action.INDEXING or instant.is_completed:
-            raise NotFound(
-                f"{site.storage.location}: {requested_at} is no pending index plan. `index status` shows those that "
-                "are; `index drop` removes an index that is complete."
-            )
-        undone = take_back(transaction, read_plan(transaction.table, instant))
-    return _deleted(site, undone)
+        undone = take_back(transaction, _plan_to_abort(transaction, requested_at))
+    delete_files(site, undone.files)
+    with site.transaction() as transaction:
+        forget_over(transaction)
+    return undone
+
+
+def _plan_to_abort(transaction: Transaction, requested_at: str) -> IndexPlan:
+    instant = transaction.data_timeline.find(requested_at)
+    if instant is not None and instant.action is Action.INDEXING and not instant.is_completed:
+        return read_plan(transaction.table, instant)
+    attempts = attempts_of(transaction.site.storage, requested_at)
+    if instant is None and attempts:
+        return IndexPlan(InstantTime(requested_at), tuple(PlannedIndex(name, "") for name in attempts[-1].indexes))
+    raise NotFound(
+        f"{transaction.table.storage.location}: {requested_at} is no pending index plan. `index status` shows those "
+        "that are; `index drop` removes an index that is complete."
+    )
 
 
 def take_back(transaction: Transaction, plan: IndexPlan) -> Undone:
     """Under the lock: which files go is settled, then the index is nobody's, then the plan is no more.
 
-    The files themselves are the caller's to delete, once the lock is let go. Indexes that are complete are left alone.
+    The files themselves are the caller's to delete, once the lock is let go. Indexes that are complete, or that
+    another plan builds, are left alone.
     """
     table = transaction.table
-    names = [index.name for index in plan.indexes if index.name not in table.config.readable_indexes]
+    others = [each for each in pending_plans(table, transaction.data_timeline).values() if each != plan]
+    kept = {*table.config.readable_indexes, *(index.name for other in others for index in other.indexes)}
+    names = [index.name for index in plan.indexes if index.name not in kept]
     files = tuple(path for name in names for path in files_of_index(transaction, name))
     transaction.require_held()
     unflag(table, names)
     for name in names:
         remove_definition(table, name)
+    remove_pending_commits(transaction, plan.requested_at)
     remove_instant(transaction, plan)
     return Undone(plan.requested_at, tuple(names), files)
+
+
+def delete_own_files(run: Run) -> None:
+    """Remove what an attempt wrote that was taken over before it published: they carry an instant of its own."""
+    with run.site.transaction() as transaction:
+        metadata, own = transaction.metadata, run.attempt.base_instant
+        committed = metadata.timeline.find(own)
+        names = [index.name for index in run.plan.indexes]
+        files = [file for name in names for file in metadata.table.storage.list(name) if instant_of(file) == own]
+    if committed is None:
+        delete_files(run.site, tuple(file.path for file in files))
 
 
 def files_of_index(transaction: Transaction, name: str) -> tuple[str, ...]:
@@ -83,8 +113,3 @@ def remove_instant(transaction: Transaction, plan: IndexPlan) -> None:
         if instant_file(instant) in transaction.data_timeline.files:
             transaction.require_held()
             table.storage.delete(timeline_path(table, instant))
-
-
-def _deleted(site: Site, undone: Undone) -> Undone:
-    delete_files(site, undone.files)
-    return undone

@@ -1,11 +1,12 @@
 """A job of Spark beside which somebody looks at how far it is."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from pyspark import SparkContext, inheritable_thread_target
+from pyspark import SparkContext, StatusTracker, inheritable_thread_target
 
 from hudi_engine.spark.failures import as_raised
 from hudi_engine.watch import Watch
@@ -24,7 +25,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Work that has Spark run one job. Its name tells it from all others; its phases are its stages, in order."""
+    """Work that has Spark run one job. No other that runs has its name; its phases are its stages, in order."""
 
     name: str
     phases: Sequence[Phase]
@@ -37,45 +38,44 @@ class Job:
             context.setJobGroup(self.name, self.name, interruptOnCancel=True)
             return self.work()
 
+        stages = _Stages(context.statusTracker(), self.name)
         with as_raised(), ThreadPoolExecutor(1) as thread:
             running = thread.submit(inheritable_thread_target(named))
             try:
-                for phase in self.phases:
+                for number, phase in enumerate(self.phases):
                     watch.begin(phase.name, phase.tasks)
-                    _Progress(phase, watch).follow(self._done(context, phase, running))
+                    _follow(phase, watch, running, partial(stages.completed_tasks, number))
             except BaseException:
                 context.cancelJobGroup(self.name)
                 raise
             return running.result()
 
-    def _done(self, context: SparkContext, phase: Phase, running: "Future[Any]") -> Iterator[int]:
-        """How many tasks of the phase are done, looked at again and again until all are or the job is over."""
-        tracker = context.statusTracker()
-        number = self.phases.index(phase)
-        done = 0
-        while done < phase.tasks and not wait([running], _LOOK_SECONDS).done:
-            jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self.name)]
-            stages = sorted(stage for job in jobs if job is not None for stage in job.stageIds)
-            stage = tracker.getStageInfo(stages[number]) if number < len(stages) else None
-            if stage is not None:
-                done = max(done, min(stage.numCompletedTasks, phase.tasks))
-                yield done
-        if running.done() and running.exception() is None:
-            yield phase.tasks
+
+class _Stages:
+    """The stages of the next job of this name: there may have been others before, of an earlier try."""
+
+    def __init__(self, tracker: StatusTracker, name: str) -> None:
+        self._tracker = tracker
+        self._name = name
+        self._before = frozenset(tracker.getJobIdsForGroup(name))
+
+    def completed_tasks(self, number: int) -> int:
+        jobs = set(self._tracker.getJobIdsForGroup(self._name)) - self._before
+        found = [info for info in map(self._tracker.getJobInfo, jobs) if info is not None]
+        stages = sorted(stage for info in found for stage in info.stageIds)
+        stage = self._tracker.getStageInfo(stages[number]) if number < len(stages) else None
+        return 0 if stage is None else stage.numCompletedTasks
 
 
-@dataclass(slots=True)
-class _Progress:
-    """What a watch was told of a phase."""
-
-    phase: Phase
-    watch: Watch
-    steps: int = 0
-    rows: int = 0
-
-    def follow(self, done: Iterator[int]) -> None:
-        for steps in done:
-            rows = self.phase.rows()
-            if (steps, rows) != (self.steps, self.rows):
-                self.watch.advance(steps - self.steps, rows - self.rows)
-                self.steps, self.rows = steps, rows
+def _follow(phase: Phase, watch: Watch, running: "Future[Any]", completed_tasks: Callable[[], int]) -> None:
+    """Tell the watch how far the phase is until it or the job is over."""
+    steps = rows = 0
+    while steps < phase.tasks:
+        is_over = bool(wait([running], _LOOK_SECONDS).done)
+        if is_over and running.exception() is not None:
+            return
+        now = phase.tasks if is_over else min(completed_tasks(), phase.tasks)
+        more_steps, more_rows = now - steps, phase.rows() - rows
+        if more_steps > 0 or more_rows > 0:
+            watch.advance(more_steps, more_rows)
+            steps, rows = steps + more_steps, rows + more_rows

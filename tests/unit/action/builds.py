@@ -11,17 +11,23 @@ from hudi_engine.action.coverage import Base, find_base
 from hudi_engine.action.execute import Run, execute_plan
 from hudi_engine.action.plans import IndexPlan
 from hudi_engine.action.publish import publish
+from hudi_engine.action.reading import Reading, read
 from hudi_engine.action.schedule import IndexRequest, schedule
 from hudi_engine.action.site import Site
+from hudi_engine.clock import SystemClock
 from hudi_engine.compute.local import LocalCompute
+from hudi_engine.format import properties
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.index import Index
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import open_metadata_table
+from hudi_engine.storage.open import open_storage
+from hudi_engine.table.table import open_table
 from tests.worlds.java_metadata import Location
 from tests.worlds.world import World
 
 NAME = "record_index"
+_COMPLETE, _IN_FLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
 
 
 @dataclass(slots=True)
@@ -88,3 +94,17 @@ def answers(world: World) -> dict[str, Location]:
             assert row["key"] not in found, row
             found[row["key"]] = (row["partition"], row["file_id"])
     return found
+
+
+def reading_of(table: Path, upto: str = "") -> Reading:
+    """A look at a table on disk whose record index, complete as Hudi left it, counts as being built.
+
+    The base is held to be older than every commit, or to have been made of all up to `upto`.
+    """
+    file = table / ".hoodie/hoodie.properties"
+    known = properties.parse(file.read_bytes())
+    complete = [name for name in known[_COMPLETE].split(",") if name != NAME]
+    file.write_bytes(properties.render({**known, _COMPLETE: ",".join(complete), _IN_FLIGHT: NAME}))
+    opened = open_table(open_storage(str(table), {}), SystemClock(), {})
+    metadata = open_metadata_table(opened, BlockCache(1 << 20))
+    return read(metadata, Base(NAME, "0", "0", "plan", 1, upto, upto, frozenset()))
