@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from hudi_engine.compute.sort import sort_order
 from hudi_engine.format.hfile.write import Recipe, hfile_chunks
 from hudi_engine.index.hashing import shard_numbers
 
@@ -48,8 +49,9 @@ def _split(file: Path, number: int, shard_count: int) -> list[pa.Table]:
 
 def _write(path: Path, parts: list[pa.Table], values: pa.Array) -> int:
     rows = pa.concat_tables(parts).combine_chunks()
-    rows = rows.take(pc.sort_indices(rows["key"]))
-    entries = pa.table({"key": rows["key"], "value": values.take(rows["file"].combine_chunks())})
+    keys, files = (rows[name].combine_chunks() for name in ("key", "file"))
+    order = pa.array(sort_order(keys))
+    entries = pa.table({"key": keys.take(order), "value": values.take(files.take(order))})
     with path.open("wb") as file:
         return sum(map(file.write, hfile_chunks(entries.to_batches(), _RECIPE)))
 

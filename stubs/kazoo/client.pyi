@@ -3,6 +3,7 @@ from socket import socket
 from threading import Event
 from typing import Generic, TypeVar
 
+from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.security import ACL
 
 _Answer_co = TypeVar("_Answer_co", covariant=True)
@@ -27,7 +28,7 @@ class KazooClient:
         connection_retry: Mapping[str, float] = ...,
         auth_data: Sequence[tuple[str, str]] = ...,
         sasl_options: Mapping[str, str] | None = ...,
-        **tls: object,
+        handler: SequentialThreadingHandler = ...,
     ) -> None: ...
     @property
     def connected(self) -> bool: ...

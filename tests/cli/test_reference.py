@@ -29,3 +29,14 @@ def test_every_command_is_documented() -> None:
     for command in app.registered_commands:
         assert command.callback is not None
         assert f"**`{command.callback.__name__}" in REFERENCE
+
+
+def test_every_command_of_a_group_is_documented() -> None:
+    groups = {group.name: group.typer_instance for group in app.registered_groups}
+
+    assert groups.keys() == {"index", "metadata"}
+    for name, group in groups.items():
+        assert group is not None
+        for command in group.registered_commands:
+            assert command.callback is not None
+            assert re.search(rf"\*\*`{name} ([a-z]+\|)*{command.callback.__name__}\b", REFERENCE)

@@ -37,9 +37,9 @@ class Case:
 def count_writes(start: str, verb: str) -> int:
     """How many writes the verb makes when nothing happens to it."""
     world = world_at(moment(start, verb))
-    stage = StagedStorage(world.storage.restarted())
-    VERBS[verb].run(world, world.site("first", stage))
-    return len(stage.writes)
+    storage = world.storage.restarted()
+    VERBS[verb].run(world, world.site("first", StagedStorage(storage)))
+    return storage.writes
 
 
 def require_survives_crash(case: Case) -> None:
@@ -59,7 +59,7 @@ def require_survives_error(case: Case, error: EngineError) -> None:
         VERBS[case.verb].run(world, world.site("first", stage))
     except EngineError as raised:
         said = raised
-    with _told(case, stage.writes[case.at_write - 1]):
+    with _told(case, stage.writes[-1]):
         assert said is None or str(said), "an error without a word"
         assert not _locked(world), "the lock is still held"
         require_safe(world)

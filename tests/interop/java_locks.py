@@ -1,4 +1,4 @@
-"""Locks as Hudi's own lock providers take them."""
+"""Locks as Hudi's own lock providers take them, and heartbeats as its client beats and judges them."""
 
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,24 @@ def implicit_lock_path(spark: SparkSession, version: str, location: str) -> str:
     provider = locks.ZookeeperBasedImplicitBasePathLockProvider
     path: str = provider.getLockBasePath(location)
     return f"{path}/{provider.LOCK_KEY}"
+
+
+def beat_once(spark: SparkSession, version: str, table: str, instant: str) -> None:
+    """A heartbeat of Java's; its client is closed without a stop, as if the writer had died."""
+    client = _heartbeats(spark, table, 60_000, 2)
+    client.start(instant)
+    client.close()
+
+
+def is_heartbeat_expired(
+    spark: SparkSession, version: str, table: str, instant: str, interval_ms: int, misses: int
+) -> bool:
+    return bool(_heartbeats(spark, table, interval_ms, misses).isHeartbeatExpired(instant))
+
+
+def _heartbeats(spark: SparkSession, table: str, interval_ms: int, misses: int) -> Any:
+    made = java.package(spark).client.heartbeat.HoodieHeartbeatClient
+    return made(java.storage(spark, table), table, java.virtual_machine(spark).Long.valueOf(interval_ms), misses)
 
 
 def _provider(spark: SparkSession, name: str, conf: dict[str, str]) -> Any:

@@ -118,12 +118,12 @@ class Writer:
     commits: int = 0
     conflicts: int = 0
 
-    def commit(self, step: Step | None = None, **changed: str) -> None:
+    def commit(self, step: Step | None = None) -> None:
         """Commits the step, or the author's next, as often as it takes; JavaError if it fails for another reason."""
         step = step or self.author.next_step()
         for _ in range(_ATTEMPTS):
             try:
-                self.jvm.commit(table=self.table.described({**self.options, **changed}), rows=step.rows, how=step.how)
+                self.jvm.commit(table=self.table.described(self.options), rows=step.rows, how=step.how)
             except JavaError as failed:
                 if _CONFLICT not in str(failed):
                     raise
@@ -167,7 +167,7 @@ class LiveWriters:
         for failure in self._failures:
             raise failure
 
-    def wait_for_commits(self, more: int, seconds: float = 60) -> None:
+    def wait_for_commits(self, more: int, seconds: float = 240) -> None:
         """Until each has committed so many times more, or one has failed."""
         goals = [writer.commits + more for writer in self.writers]
         end = time.monotonic() + seconds
@@ -181,6 +181,11 @@ class LiveWriters:
         """The partition of each key that must be in the table."""
         one, other = self.writers
         return one.author.book | other.author.book
+
+    def set_options(self, options: Options) -> None:
+        """From now on both write with these, too."""
+        for writer in self.writers:
+            writer.options = {**writer.options, **options}
 
     def _run(self, writer: Writer) -> None:
         try:
@@ -220,6 +225,8 @@ SEVERAL_WRITERS = {
     "hoodie.client.heartbeat.tolerable.misses": "4",
     "hoodie.write.lock.wait_time_ms_between_retry": "100",
     "hoodie.metadata.index.column.stats.enable": "false",
+    "hoodie.metadata.record.index.min.filegroup.count": "2",
+    "hoodie.metadata.record.index.max.filegroup.count": "2",
     "hoodie.index.type": "GLOBAL_SIMPLE",
     "hoodie.simple.index.update.partition.path": "true",
     "hoodie.parquet.small.file.limit": "0",

@@ -1,8 +1,8 @@
 """The commands of scenarios. Each is a method; what it prints is what a person would ask about first.
 
 Under `X build` and its like, further lines say what others do meanwhile: `when published: complete C5` lets it happen
-as soon as that is so and the lock is free; `after 10 seconds: …` while X waits; `asleep when …: …` is like `when`, but X's heart
-stands still meanwhile; `dies when published` ends X there.
+as soon as that is so and the lock is free; `after 10 seconds: …` while X waits; `asleep when …: …` is like `when`, but
+X's heart stands still meanwhile; `dies when published` ends X there.
 """
 
 import re
@@ -26,8 +26,7 @@ from tests.scenarios.names import Names
 from tests.worlds import services
 from tests.worlds.invariants import answers, as_if_complete, entries, require_safe
 from tests.worlds.java_metadata import RECORD_INDEX
-
-from tests.worlds.stage import StagedStorage
+from tests.worlds.stage import Cue, StagedStorage
 from tests.worlds.world import World, world_of
 from tests.worlds.writer import Write, Writer, partitions_of
 
@@ -35,6 +34,7 @@ REQUEST = IndexRequest((IndexKind.RECORD_INDEX,))
 _WHEN = re.compile(r"when ([a-z ]+): (.+)")
 _AFTER = re.compile(r"after ([0-9]+) seconds: (.+)")
 _SLEEPS = re.compile(r"asleep when ([a-z ]+): (.+)")
+_DERIVING = re.compile(r"when deriving: (.+)")
 _DIES = re.compile(r"dies when ([a-z ]+)")
 
 
@@ -60,6 +60,8 @@ class Player:
     dead: set[str] = field(default_factory=set)
     lines: list[str] = field(default_factory=list)
     depth: int = 0
+    old: dict[str, str] = field(default_factory=dict)
+    start: str = ""
 
     def play(self, command: tuple[str, ...]) -> list[str]:
         """What the command prints. After each the table is safe, whatever it did."""
@@ -74,19 +76,21 @@ class Player:
 
     def _one(self, words: list[str], further: tuple[str, ...]) -> None:
         match words:
-            case ["table", start]:
-                self._table(start)
-            case ["begin", name]:
-                self._begin(name)
-            case ["change", name, *what]:
-                self._change(name, what)
-            case ["complete", name]:
-                self._complete(name)
-            case ["commit", name, *what]:
-                self._commit(name, what)
-            case ["kill", name]:
-                self.dead.add(name)
-                self._print(f"{name} is dead")
+            case [who, ("schedule" | "build" | "run" | "drop" | "abort") as verb]:
+                self._engine(who, verb, further)
+            case ["table" | "begin" | "change" | "complete" | "commit" | "kill" as verb, name, *what]:
+                getattr(self, f"_{verb}")(name, *what)
+            case [("timeline" | "index" | "leftovers") as verb]:
+                getattr(self, f"_{verb}")()
+            case ["look", "up", *keys]:
+                self._look_up(keys)
+            case ["pass", seconds, "seconds"]:
+                self.world.clock.sleep(int(seconds))
+            case _:
+                self._service(words)
+
+    def _service(self, words: list[str]) -> None:
+        match words:
             case ["roll", "back", name]:
                 services.roll_back(self.world, self.names.instant(name))
                 self._print(f"{name} is rolled back")
@@ -104,23 +108,17 @@ class Player:
                 self._print(f"{name} is completed")
             case ["compact", "metadata"]:
                 self._compact_metadata()
-            case ["pass", seconds, "seconds"]:
-                self.world.clock.sleep(int(seconds))
-            case ["timeline"]:
-                self._timeline()
-            case ["index"]:
-                self._index()
-            case ["look", "up", *keys]:
-                self._look_up(keys)
-            case ["leftovers"]:
-                self._leftovers()
-            case [who, ("schedule" | "build" | "run" | "drop" | "abort") as verb]:
-                self._engine(who, verb, further)
             case _:
                 raise AssertionError(f"no such command: {' '.join(words)}")
 
+    def _kill(self, name: str) -> None:
+        self.dead.add(name)
+        self._print(f"{name} is dead")
+
     def _table(self, start: str) -> None:
-        self.world, self.names, self.writes = world_of(start), Names(), {}
+        """`old1`, `old2` and so on are the keys that the table has; a player of another table has its own."""
+        self.world, self.names, self.writes = world_of(self.start or start), Names(), {}
+        self.old = {f"old{number}": key for number, key in enumerate(sorted(self.world.truth()), 1)}
         self.world.clock.each_second(self._beat)
         writes = [i for i in self.world.table().timeline().writes() if i.is_completed]
         self.names.give("C0", writes[-1].requested_at)
@@ -138,7 +136,7 @@ class Player:
         self.writes[name] = write
         self._named(name, write.instant, f"in flight, its writer knows of {', '.join(sorted(write.knows))}")
 
-    def _change(self, name: str, what: list[str]) -> None:
+    def _change(self, name: str, *what: str) -> None:
         """Words are verbs and keys: `upsert v1 v2 delete v3 insert k1 move v4`."""
         write, verb = self.writes[name], ""
         first, second, *_ = partitions_of(self.world)
@@ -146,15 +144,16 @@ class Player:
             if word in {"upsert", "delete", "insert", "move"}:
                 verb = word
                 continue
+            key = self.old.get(word, word)
             match verb:
                 case "upsert":
-                    write.upsert(word)
+                    write.upsert(key)
                 case "delete":
-                    write.delete(word)
+                    write.delete(key)
                 case "insert":
-                    write.insert(first, word)
+                    write.insert(first, key)
                 case _:
-                    write.move(second if self.world.truth()[word][0] == first else first, word)
+                    write.move(second if self.world.truth()[key][0] == first else first, key)
         write.write_files()
 
     def _complete(self, name: str) -> None:
@@ -163,11 +162,11 @@ class Player:
         logged = "logged to the index" if write.is_aware else "did not log to the index"
         self._print(f"{name} is completed, and {logged}")
 
-    def _commit(self, name: str, what: list[str]) -> None:
+    def _commit(self, name: str, *what: str) -> None:
         write = Writer(self.world).begin()
         self.writes[name] = write
         self.names.give(name, write.instant)
-        self._change(name, what)
+        self._change(name, *what)
         self._complete(name)
 
     def _restore(self, name: str) -> None:
@@ -197,15 +196,20 @@ class Player:
         found, truth = entries(metadata.index(RECORD_INDEX)), self.world.truth()
         state = "complete" if RECORD_INDEX in readable else "in flight"
         wrong = sorted(key for key in truth.keys() | found.keys() if truth.get(key) != found.get(key))
-        told = f"right about all {len(truth)} keys" if not wrong else f"wrong about {', '.join(wrong)}"
+        told = (
+            f"right about all {len(truth)} keys" if not wrong else f"wrong about {', '.join(map(self._called, wrong))}"
+        )
         self._print(f"{state}, {told}")
 
     def _look_up(self, keys: list[str]) -> None:
-        found = answers(self.world.metadata().index(RECORD_INDEX), keys)
-        for key in keys:
-            right = self.world.truth().get(key) == found.get(key)
+        sought = [self.old.get(key, key) for key in keys]
+        found, truth = answers(self.world.metadata().index(RECORD_INDEX), sought), self.world.truth()
+        for key in sought:
             where = f"in {found[key][0]}" if key in found else "not there"
-            self._print(f"{key}: {where}{'' if right else ', which is wrong'}")
+            self._print(f"{self._called(key)}: {where}{'' if truth.get(key) == found.get(key) else ', which is wrong'}")
+
+    def _called(self, key: str) -> str:
+        return next((name for name, old in self.old.items() if old == key), key)
 
     def _leftovers(self) -> None:
         paths = self.world.paths()
@@ -256,10 +260,17 @@ class Player:
         return next((i.requested_at for i in plans if not i.is_completed), plans[-1].requested_at)
 
     def _cue(self, stage: StagedStorage, line: str) -> None:
+        """`when deriving` is when X reads the data once more, to find what the index lacks."""
         if found := _DIES.fullmatch(line):
             stage.once(self._free(found[1]), stage.die)
         elif found := _AFTER.fullmatch(line):
             self.world.clock.later(int(found[1]), partial(self._once_free, found[2]))
+        elif found := _DERIVING.fullmatch(line):
+            is_so = self._free("published")
+            act = partial(self._nested, found[1])
+            stage.cues.append(
+                Cue(lambda name, path: name == "read" and not path.startswith(".hoodie/") and is_so(), act)
+            )
         elif found := _WHEN.fullmatch(line):
             stage.once(self._free(found[1]), partial(self._nested, found[2]))
         elif found := _SLEEPS.fullmatch(line):
@@ -290,12 +301,22 @@ class Player:
             "logged": lambda: any(
                 f.name.startswith(".") and "0-0-0" not in f.name for f in self.world.storage.list(folder)
             ),
+            "planned": lambda: any(i for i in self.world.table().timeline().of(Action.INDEXING) if not i.is_completed),
+            "nobodys": lambda: not any(RECORD_INDEX in names for names in self.world.flags()),
+            "caught up": lambda: bool(self._own_commits()),
             "ready": lambda: RECORD_INDEX in self.world.flags()[0],
             "undone": lambda: (
                 not any(i for i in self.world.table().timeline().of(Action.INDEXING) if not i.is_completed)
             ),
         }
         return conditions[name]
+
+    def _own_commits(self) -> list[str]:
+        """Commits of the metadata table that are of no instant of the data and no base."""
+        metadata = self.world.metadata()
+        known = {i.requested_at for i in metadata.data_timeline.instants}
+        done = [i.requested_at for i in metadata.timeline.completed() if i.action is Action.DELTA_COMMIT]
+        return [time for time in done if time not in known and not time.startswith("0" * 14)]
 
     def _is_lock_free(self) -> bool:
         lock = self.world.site("asks").lock

@@ -94,7 +94,7 @@ def threads() -> Iterator[Builder]:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Builder]:
-    """Two executors, whose tasks fail if asked to; a task that takes too long is tried on the other one as well."""
+    """Two executors, whose tasks fail if asked to; one that takes long would be tried twice, had they two hosts."""
     settings = {
         "spark.master": "local-cluster[2,1,512]",
         "spark.executor.memory": "512m",

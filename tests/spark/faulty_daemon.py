@@ -1,12 +1,10 @@
-"""What Spark starts in the place of `pyspark.daemon`, whose tasks then die, or stay, once they have written a shard.
+"""What Spark starts in the place of `pyspark.daemon`: its tasks die once they have written a shard, if asked to.
 
-Each does so once: the folder in FAULTS remembers. Whoever creates a file there that ends in a shard's file id and
-`.dies`, or `.stays`, asks for it.
+Whoever creates a file with the name of a shard's file id in the folder FAULTS asks for it, for one try of its task.
 """
 
 import os
 import signal
-import time
 from pathlib import Path
 
 from pyspark import daemon
@@ -18,22 +16,12 @@ _create = LocalStorage.create
 
 def _create_and_fail(storage: LocalStorage, path: str, data: bytes) -> None:
     _create(storage, path, data)
-    file_id = path.rpartition("/")[2].partition("_")[0]
-    faults = Path(os.environ["FAULTS"])
-    if _is_asked_for(faults / f"{file_id}.dies"):
-        os.kill(os.getpid(), signal.SIGKILL)
-    if _is_asked_for(faults / f"{file_id}.stays"):
-        time.sleep(600)
-
-
-def _is_asked_for(fault: Path) -> bool:
-    try:
+    fault = Path(os.environ["FAULTS"], path.rpartition("/")[2].partition("_")[0])
+    if fault.exists():
         fault.unlink()
-    except FileNotFoundError:
-        return False
-    return True
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":
-    LocalStorage.create = _create_and_fail  # type: ignore[method-assign]  # the store of a process that fails
-    daemon.manager()
+    LocalStorage.create = _create_and_fail  # type: ignore[method-assign, assignment]  # the store of one that fails
+    daemon.manager()  # type: ignore[no-untyped-call]  # as Spark's own

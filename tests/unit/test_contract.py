@@ -55,24 +55,26 @@ _reports = st.builds(
 
 
 @given(_requests)
-def test_a_request_comes_out_of_its_json_as_it_went_in(request):
+def test_a_request_comes_out_of_its_json_as_it_went_in(request: JobRequest) -> None:
     assert JobRequest.from_json(request.to_json()) == request
 
 
 @given(_reports)
-def test_a_report_that_fits_comes_out_of_its_json_as_it_went_in(report):
+def test_a_report_that_fits_comes_out_of_its_json_as_it_went_in(report: JobReport) -> None:
     text = report.to_json()
 
     assert JobReport.from_json(text) == report or "[cut: " in text or "[left out: " in text
 
 
 @given(_requests, _reports)
-def test_json_is_one_line_whatever_a_reader_takes_for_its_end(request, report):
+def test_json_is_one_line_whatever_a_reader_takes_for_its_end(request: JobRequest, report: JobReport) -> None:
     assert len(request.to_json().splitlines()) == len(report.to_json().splitlines()) == 1
 
 
 @given(st.text(max_size=9000), st.lists(_kinds, max_size=60).map(tuple))
-def test_no_report_is_longer_than_a_termination_message_and_one_that_was_cut_says_so(reason, kinds):
+def test_no_report_is_longer_than_a_termination_message_and_one_that_was_cut_says_so(
+    reason: str, kinds: tuple[KindReport, ...]
+) -> None:
     report = JobReport(Outcome.FAILED, 12, reason=reason, kinds=kinds)
 
     text = report.to_json()
@@ -85,7 +87,7 @@ def test_no_report_is_longer_than_a_termination_message_and_one_that_was_cut_say
     assert read.reason.startswith(clean) or "more characters]" in read.reason
 
 
-def test_the_largest_report_that_can_be_made_still_fits():
+def test_the_largest_report_that_can_be_made_still_fits() -> None:
     report = JobReport(
         Outcome.FAILED,
         255,
@@ -103,7 +105,7 @@ def test_the_largest_report_that_can_be_made_still_fits():
     assert read.reason.endswith("[left out: 40 more kinds]")
 
 
-def test_a_long_reason_is_cut_before_a_kind_is_left_out():
+def test_a_long_reason_is_cut_before_a_kind_is_left_out() -> None:
     kinds = tuple(KindReport(f"secondary_index_{number}", Outcome.READY) for number in range(10))
 
     read = JobReport.from_json(JobReport(Outcome.READY, reason="why " * 5000, kinds=kinds).to_json())
@@ -112,7 +114,7 @@ def test_a_long_reason_is_cut_before_a_kind_is_left_out():
     assert "more characters]" in read.reason
 
 
-def test_only_what_a_request_needs_has_to_be_given():
+def test_only_what_a_request_needs_has_to_be_given() -> None:
     request = JobRequest.from_json(json.dumps(_REQUEST))
 
     assert request == JobRequest("s3a://lake/trips", Action.BUILD, ("record_index",))
@@ -153,7 +155,7 @@ def test_only_what_a_request_needs_has_to_be_given():
         ({"report_path": "a\0b"}, "report_path: .* expected one line"),
     ],
 )
-def test_a_request_that_is_none_is_refused_with_a_sentence(change, sentence):
+def test_a_request_that_is_none_is_refused_with_a_sentence(change: dict[str, object], sentence: str) -> None:
     with pytest.raises(Malformed, match=sentence):
         JobRequest.from_json(json.dumps(_REQUEST | change))
 
@@ -177,7 +179,7 @@ def test_a_request_that_is_none_is_refused_with_a_sentence(change, sentence):
         ({"reason": "x" * 4096}, "the report: 4,1.. bytes, more than the 4,096 allowed"),
     ],
 )
-def test_a_report_that_is_none_is_refused_with_a_sentence(change, sentence):
+def test_a_report_that_is_none_is_refused_with_a_sentence(change: dict[str, object], sentence: str) -> None:
     with pytest.raises(Malformed, match=sentence):
         JobReport.from_json(json.dumps(_REPORT | change))
 
@@ -198,13 +200,13 @@ def test_a_report_that_is_none_is_refused_with_a_sentence(change, sentence):
         (" " * 200_000, "the request: 200,000 bytes, more than the 131,071 allowed"),
     ],
 )
-def test_a_text_that_is_no_request_is_refused_with_a_sentence(text, sentence):
+def test_a_text_that_is_no_request_is_refused_with_a_sentence(text: str | bytes, sentence: str) -> None:
     with pytest.raises(Malformed, match=sentence):
         JobRequest.from_json(text)
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=5))
-def test_any_value_of_any_field_is_taken_or_refused_and_nothing_else_happens(value):
+def test_any_value_of_any_field_is_taken_or_refused_and_nothing_else_happens(value: object) -> None:
     for name in ("table", "action", "kinds", "instant", "conf", "compute", "memory_bytes", "report_path"):
         try:
             taken = JobRequest.from_json(json.dumps(_REQUEST | {name: value}))
@@ -213,14 +215,14 @@ def test_any_value_of_any_field_is_taken_or_refused_and_nothing_else_happens(val
         assert JobRequest.from_json(taken.to_json()) == taken
 
 
-def test_a_request_that_no_process_could_be_given_is_not_written():
+def test_a_request_that_no_process_could_be_given_is_not_written() -> None:
     request = JobRequest("t", Action.BUILD, ("files",), conf={"a": "x" * 70_000, "b": "y" * 70_000})
 
     with pytest.raises(Malformed, match="more than the 131,071 allowed"):
         request.to_json()
 
 
-def test_the_contract_imports_nothing_heavy_and_nothing_else_of_the_engine():
+def test_the_contract_imports_nothing_heavy_and_nothing_else_of_the_engine() -> None:
     code = "import sys, hudi_engine.contract; print(*sorted(sys.modules))"
     said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)}

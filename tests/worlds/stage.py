@@ -123,11 +123,14 @@ class StagedClock(HandClock):
         self._each_second.append(act)
 
     @contextmanager
-    def beating(self, stage: StagedStorage, act: Act) -> Iterator[None]:
-        """Let `act` happen each second as long as the block lasts and its process lives and is awake."""
+    def beating(self, stage: StagedStorage, seconds: float, act: Act) -> Iterator[None]:
+        """Let `act` happen every so many seconds while the block lasts and its process lives and is awake."""
+        last_ms = self.now_ms()
 
         def beat() -> None:
-            if not stage.is_dead and not stage.is_asleep:
+            nonlocal last_ms
+            if self.now_ms() - last_ms >= seconds * 1000 and not stage.is_dead and not stage.is_asleep:
+                last_ms = self.now_ms()
                 act()
 
         self._each_second.append(beat)

@@ -5,6 +5,7 @@ Everything that two processes can do to one table happens here in one: `StagedSt
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Final
@@ -56,12 +57,13 @@ class World:
     storage: MemoryStorage
     began_with: Files
     locks: InProcessLocks = field(default_factory=InProcessLocks)
-    numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 1_000_000)))
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    runs: Iterator[int] = field(default_factory=lambda: count(1))
 
     def site(self, name: str = "engine", storage: Storage | None = None, watch: Watch | None = None) -> Site:
         """What an engine of this name works with; each has an owner and a lock object of its own."""
         chosen = self.storage if storage is None else storage
-        owner = Owner(name, "host", f"{next(self.numbers)}")
+        owner = Owner(name, "host", f"run {next(self.runs)}")
         return Site(
             storage=chosen,
             clock=self.clock,
@@ -77,7 +79,7 @@ class World:
         """The heart of a process that is on stage beats as time passes; any other beats when it is asked."""
         if not isinstance(storage, StagedStorage):
             return by_hand
-        return lambda _, beat: self.clock.beating(storage, beat)
+        return lambda seconds, beat: self.clock.beating(storage, seconds, beat)
 
     def lock(self, owner: Owner) -> InProcessLock:
         return self.locks.of(self.storage.location, owner)

@@ -11,7 +11,7 @@ from hudi_engine.concurrency.owner import Owner
 from hudi_engine.concurrency.zookeeper import ZooKeeperLock
 from hudi_engine.concurrency.zookeeper_settings import Access, ZooKeeperSettings
 
-OPEN = Access({}, {}, "", ())
+OPEN = Access(None, {}, "", ())
 SESSION_MS = 2_000
 
 

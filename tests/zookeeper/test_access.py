@@ -10,7 +10,7 @@ from kazoo.client import KazooClient
 
 from hudi_engine.clock import SystemClock
 from hudi_engine.concurrency.lock import Lock, lock_of
-from hudi_engine.errors import AccessDenied, LockUnavailable
+from hudi_engine.errors import AccessDenied, Contradiction, LockUnavailable
 from hudi_engine.storage.memory import MemoryStorage
 from hudi_engine.table.config import parse_config
 from hudi_engine.table.table import Table
@@ -111,7 +111,7 @@ def test_a_server_whose_certificate_is_for_another_host_is_talked_to_only_if_we_
     require_usable(lock(elsewhere, {**tls(keys), f"{OURS}tls.verify.hostname": "false"}))
 
 
-@pytest.mark.parametrize("without", ["tls.enabled", "tls.ca", "tls.key"])
+@pytest.mark.parametrize("without", ["tls.enabled", "tls.ca", "tls.certificate"])
 def test_without_one_of_the_words_there_is_no_session_over_tls(secure: str, keys: Path, without: str) -> None:
     conf = {key: value for key, value in tls(keys).items() if key != f"{OURS}{without}"}
 
@@ -137,6 +137,8 @@ def test_a_lock_is_had_by_who_proves_by_sasl_who_they_are(sasl: str) -> None:
     require_usable(lock(sasl, SASL))
 
 
+# kazoo ends its own thread with the server's refusal.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("conf", [{}, {**SASL, f"{OURS}sasl.password": "wrong"}])
 def test_who_does_not_prove_who_they_are_is_refused(sasl: str, conf: dict[str, str]) -> None:
     with pytest.raises(AccessDenied, match=r"hudi\.engine\.zookeeper\.sasl") as refused:
@@ -153,7 +155,7 @@ def test_nodes_that_we_make_are_whose_the_list_says(server: ZooKeeperServer) -> 
     with pytest.raises(AccessDenied, match="NoAuthError"):
         lock(server.address, {"hoodie.write.lock.zookeeper.base_path": "/acl"}).acquire(1)
 
-    client = KazooClient(server.address)
+    client = KazooClient(server.address, auth_data=[("digest", "engine:right")])
     client.start()
     try:
         ((entry,), _) = client.get_acls("/acl/trips")
@@ -161,3 +163,15 @@ def test_nodes_that_we_make_are_whose_the_list_says(server: ZooKeeperServer) -> 
         client.stop()
         client.close()
     assert "engine" in str(entry)
+
+
+@pytest.mark.parametrize(
+    "change", [{"tls.ca": "/nowhere/ca.pem"}, {"tls.key": ""}, {"tls.key.password": "wrong"}, {"tls.key.password": ""}]
+)
+def test_certificates_and_keys_that_cannot_be_used_are_named(keys: Path, change: dict[str, str]) -> None:
+    conf = {**tls(keys), **{f"{OURS}{key}": value for key, value in change.items()}}
+
+    with pytest.raises(Contradiction, match=r"hudi\.engine\.zookeeper\.tls\.ca=") as refused:
+        lock("127.0.0.1:1", conf).acquire(1)
+
+    assert "wrong" not in str(refused.value)

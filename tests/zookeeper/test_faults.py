@@ -1,5 +1,6 @@
 """The lock while its servers or the network fail: never two that are certain, and no node that outlives its session."""
 
+import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -181,3 +182,36 @@ def test_a_process_that_was_paused_learns_at_once_that_it_lost_the_lock(
     other.require_held()
     other.release()
     mine.release()
+
+
+def test_a_server_that_accepts_and_never_answers_is_given_up_in_time() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        address = f"127.0.0.1:{deaf.getsockname()[1]}"
+        mine = lock(address, "/faults/deaf", session_ms=60_000, connection_ms=500)
+        began = time.monotonic()
+
+        with pytest.raises(LockUnavailable, match=r"no session within 0\.5 seconds"):
+            mine.acquire(30)
+
+    assert time.monotonic() - began < 5
+
+
+def test_a_server_that_cannot_even_be_reached_is_given_up_in_time() -> None:
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        address = full.getsockname()
+        with socket.create_connection(address), _connecting(address), _connecting(address):  # no room for more
+            mine = lock(f"127.0.0.1:{address[1]}", "/faults/full", session_ms=60_000, connection_ms=500)
+            began = time.monotonic()
+            with pytest.raises(LockUnavailable, match=r"no session within 0\.5 seconds"):
+                mine.acquire(30)
+
+    assert time.monotonic() - began < 5
+
+
+def _connecting(address: tuple[str, int]) -> socket.socket:
+    link = socket.socket()
+    link.setblocking(False)
+    link.connect_ex(address)
+    return link

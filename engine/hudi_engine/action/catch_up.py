@@ -28,7 +28,7 @@ from hudi_engine.table.zone import at_time
 
 TIMEOUT_KEY: Final = "hoodie.metadata.index.check.timeout.seconds"
 _TIMEOUT_SECONDS: Final = 60
-_KEYS_AT_ONCE: Final = 50_000  # in one critical section
+_KEYS_AT_ONCE: Final = 20_000  # in one critical section
 _TRIES: Final = 5
 _CLOCKS_APART_MS: Final = 5_000
 _POLL_SECONDS: Final = 1.0

@@ -15,6 +15,7 @@ from hudi_engine.errors import AlreadyExists, Busy, NotFound
 from hudi_engine.format.instant_names import Action, Instant, State
 
 _Outcome = TypeVar("_Outcome")
+_SAME_BEAT_MS = 500  # no heart beats more often than once a second, and the clock goes on between two questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +51,20 @@ def execute_plan(site: Site, requested_at: str, run: Callable[[Run], _Outcome]) 
 
 def await_silence(site: Site, requested_at: str) -> None:
     """Wait until the heartbeat of a runner that seems dead has expired; `Busy` as soon as it beats again."""
-    before = site.heartbeats.age_ms(requested_at)
-    if before is not None and site.heartbeats.is_live(requested_at):
-        site.watch.say(f"{requested_at} has a heartbeat {before / 1000:.1f} s old: waiting for the next, or for none")
-    while before is not None and site.heartbeats.is_live(requested_at):
+    first = _last_beat_ms(site, requested_at)
+    if first is not None and site.heartbeats.is_live(requested_at):
+        age_seconds = (site.clock.now_ms() - first) / 1000
+        site.watch.say(f"{requested_at} has a heartbeat {age_seconds:.1f} s old: waiting for the next, or for none")
+    while first is not None and site.heartbeats.is_live(requested_at):
         site.clock.sleep(1)
-        age = site.heartbeats.age_ms(requested_at)
-        if age is not None and age < before:
+        last = _last_beat_ms(site, requested_at)
+        if last is not None and last > first + _SAME_BEAT_MS:
             raise _busy(site, requested_at)
-        before = age
+
+
+def _last_beat_ms(site: Site, requested_at: str) -> int | None:
+    age_ms = site.heartbeats.age_ms(requested_at)
+    return None if age_ms is None else site.clock.now_ms() - age_ms
 
 
 def _refuse_if_running(site: Site, requested_at: str) -> None:

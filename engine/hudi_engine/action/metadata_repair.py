@@ -11,6 +11,7 @@ from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import FOLDER, MetadataTable
 
 _INDEX: Final = IndexKind.FILES.value
+_INSTANT_DIGITS: Final = 17
 _WITHOUT_FILES: Final = frozenset({Action.SAVEPOINT, Action.INDEXING})
 
 
@@ -48,16 +49,24 @@ def _require_whole(metadata: MetadataTable) -> None:
 def _unlogged(metadata: MetadataTable) -> Iterator[Instant]:
     """What completed in the data after the metadata table was made, and is not in it."""
     logged = {instant.requested_at for instant in metadata.timeline.completed()}
-    made_at = _made_at(metadata)
-    completed_at = metadata.data.view(metadata.data_timeline).completions.completed_at
+    first = None if metadata.table.history() else next(iter(_commits(metadata)), None)
     for instant in metadata.data_timeline.completed():
-        is_older = completed_at[instant.requested_at] < made_at
+        is_older = first is not None and _was_listed(instant, first)
         if instant.action not in _WITHOUT_FILES and instant.requested_at not in logged and not is_older:
             yield instant
 
 
-def _made_at(metadata: MetadataTable) -> str:
-    """When the first commit to the metadata table completed; empty, which is before everything, if nobody knows."""
-    if metadata.table.history():
-        return ""
-    return min(metadata.view.completions.completed_at.values(), default="")
+def _commits(metadata: MetadataTable) -> list[Instant]:
+    """Completed commits of the metadata table, the first of which was made of the files that there were."""
+    done = [instant for instant in metadata.timeline.of(Action.DELTA_COMMIT) if instant.is_completed]
+    return sorted(done, key=lambda instant: instant.completed_at or instant.requested_at)
+
+
+def _was_listed(instant: Instant, first: Instant) -> bool:
+    """In layout 1 the first commit is named after the newest of the data, or, like ours, after none.
+
+    There completion times are those of files, which change when a table is copied.
+    """
+    if first.completed_at is None or instant.completed_at is None:
+        return instant.requested_at <= first.requested_at[:_INSTANT_DIGITS]
+    return instant.completed_at < first.completed_at

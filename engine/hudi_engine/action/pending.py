@@ -52,8 +52,11 @@ class Vigil:
         return tuple(instant for instant in pending if not self._is_dead(instant))
 
     def is_undecided(self, instant: Instant) -> bool:
-        """Whether a little more patience will tell if this one lives."""
-        return instant.requested_at in self._unknown_since and not _is_service(instant)
+        """Whether a little more patience will tell if this one lives: it has missed a beat, or never had a heart."""
+        if instant.requested_at in self._unknown_since:
+            return not _is_service(instant)
+        age_ms = self.heartbeats.age_ms(instant.requested_at)
+        return age_ms is not None and age_ms > self.heartbeats.lease.interval_ms
 
     def _is_dead(self, instant: Instant) -> bool:
         time = instant.requested_at

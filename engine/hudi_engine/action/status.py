@@ -96,15 +96,21 @@ def _state(seen: Seen) -> tuple[KindState, str]:
         undone = f"{seen.gone[0]}{f' and {len(seen.gone) - 1} more' if len(seen.gone) > 1 else ''}"
         return KindState.STALE, f"made of {undone}, undone since by a restore or rollback: drop it and build it again"
     if seen.is_listed:
-        return (
-            KindState.COMPLETE,
-            f"run the plan {seen.plan.requested_at} again to complete it, too" if seen.plan else "",
-        )
+        return _state_listed(seen)
     if seen.plan is not None:
         return (KindState.IN_FLIGHT if _has_begun(seen) else KindState.SCHEDULED), _how_it_runs(seen)
     if seen.is_flagged:
         return KindState.IN_FLIGHT, "flagged, and no plan says by whom: build it, which takes it over, or drop it"
     return _state_unlisted(seen)
+
+
+def _state_listed(seen: Seen) -> tuple[KindState, str]:
+    if not seen.has_files:
+        why = "listed, and it has no file: a restore to before it was built deletes them. Drop it and build it again"
+        return KindState.STALE, why
+    if seen.plan is not None:
+        return KindState.COMPLETE, f"run the plan {seen.plan.requested_at} again to complete it, too"
+    return KindState.COMPLETE, ""
 
 
 def _state_unlisted(seen: Seen) -> tuple[KindState, str]:

@@ -32,6 +32,7 @@ class Phases:
     done: int = 0
     rows: int = 0
     task: TaskID | None = None
+    has_bar: bool = False
     began: float = field(default_factory=time.monotonic)
     started: float = field(default_factory=time.monotonic)
     told: float = field(default_factory=time.monotonic)
@@ -68,6 +69,7 @@ class Phases:
     def _move(self) -> None:
         if self.task is None:
             self.bar.start()
+            self.has_bar = True
             self.task = self.bar.add_task("", total=self.total)
         self.bar.update(self.task, completed=self.done, description=self._name())
 
@@ -104,4 +106,5 @@ def watching() -> Iterator[Phases]:
         yield phases
     finally:
         phases.end()
-        bar.stop()
+        if phases.has_bar:
+            bar.stop()

@@ -24,14 +24,14 @@ class Duplicate(NamedTuple):
 
 @dataclass(slots=True)
 class Duplicates:
-    """How many rows have a key that another row has already, and some of them."""
+    """How many rows have a key that another row has already, and some of them: the first by key, whoever told them."""
 
     count: int = 0
     examples: tuple[Duplicate, ...] = ()
 
     def add(self, other: "Duplicates") -> None:
         self.count += other.count
-        self.examples = (*self.examples, *other.examples)[:_EXAMPLES]
+        self.examples = tuple(sorted((*self.examples, *other.examples))[:_EXAMPLES])
 
 
 def unique(run: Iterable[Any], found: Duplicates) -> Iterator[Any]:
@@ -58,10 +58,10 @@ def _is_again(keys: Any, before: Any) -> Any:
 def _told(piece: Any, before: Any, is_again: Any) -> Duplicates:
     rows = np.flatnonzero(is_again)
     keys, slices = piece["key"], piece["slice"]
-    examples = [
-        Duplicate(keys[row].as_py(), (slices[row - 1] if row else before["slice"][0]).as_py(), slices[row].as_py())
-        for row in rows[:_EXAMPLES].tolist()
-    ]
+    examples = []
+    for row in rows[:_EXAMPLES].tolist():
+        both = (slices[row - 1] if row else before["slice"][0]).as_py(), slices[row].as_py()
+        examples.append(Duplicate(keys[row].as_py(), min(both), max(both)))
     return Duplicates(len(rows), tuple(examples))
 
 

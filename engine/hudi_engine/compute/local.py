@@ -10,6 +10,8 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final, TypeVar
 
+import pyarrow as pa
+
 from hudi_engine.compute.duplicates import Duplicates, refuse_duplicates
 from hudi_engine.compute.keys import keys_of, require_stored_keys
 from hudi_engine.compute.order import BuildOrder, Built
@@ -22,6 +24,8 @@ from hudi_engine.watch import Watch
 
 # The spill holds up to two times its limit, and as much again is needed to sort and to write.
 _PARTS: Final = 4
+# So many rows of a shard go by before memory is given back, which takes some tenths of a millisecond.
+_ROWS_KEPT: Final = 1 << 16
 Result = TypeVar("Result")
 
 
@@ -84,21 +88,34 @@ def _read_slice(order: BuildOrder, number: int, group: Group, spill: Spill, is_o
             break
         spill.add(parts, number)
         rows += sum(len(part.keys) for part in parts)
+    _give_back()
     return rows
+
+
+def _give_back() -> None:
+    """Arrow keeps for a thread what others let go of that it made: without this, as much as a whole shard takes."""
+    pa.default_memory_pool().release_unused()
 
 
 def _write_shard(
     writer: ShardWriter, target: ShardAttempt, spill: Spill, storage: Storage, is_over: Event
 ) -> ShardResult:
-    return writer.write(_until(is_over, spill.run(target.place)), target, storage)
+    result = writer.write(_until(is_over, spill.run(target.place)), target, storage)
+    _give_back()
+    return result
 
 
 def _until(is_over: Event, run: Iterator[Any]) -> Iterator[Any]:
     """The run, given up in the middle if the build has failed elsewhere: half of it must not become a file."""
+    rows = 0
     for piece in run:
         if is_over.is_set():
             raise CancelledError
         yield piece
+        rows += len(piece)
+        if rows >= _ROWS_KEPT:
+            _give_back()
+            rows = 0
 
 
 def _in_threads(threads: int, works: Iterable[Callable[[Event], Result]]) -> Generator[Result]:

@@ -51,7 +51,7 @@ def lock_of(conf: Mapping[str, str], table: Table, owner: Owner) -> Lock:
         case "ZookeeperBasedLockProvider":
             return ZooKeeperLock(explicit_settings(conf, table), table.clock, owner)
         case "ZookeeperBasedImplicitBasePathLockProvider":
-            return ZooKeeperLock(implicit_settings(conf, table), table.clock, owner)
+            return ZooKeeperLock(implicit_settings(conf), table.clock, owner)
         case "FileSystemBasedLockProvider":
             return FileSystemLock(_lock_file(conf, table), table.clock, owner)
         case "" | "InProcessLockProvider":

@@ -20,7 +20,7 @@ from hudi_engine.clock import Clock
 from hudi_engine.concurrency.owner import Owner
 from hudi_engine.concurrency.zookeeper_session import Silence, ZooKeeperSession
 from hudi_engine.concurrency.zookeeper_settings import ZooKeeperSettings
-from hudi_engine.errors import Contradiction, LockLost, LockUnavailable
+from hudi_engine.errors import Contradiction, EngineError, LockLost, LockUnavailable
 
 _NUMBER: Final = re.compile(r"[0-9]{10}$")
 _LOOK_AGAIN_SECONDS: Final = 10.0
@@ -75,6 +75,8 @@ class ZooKeeperLock:
             contenders = _in_order(session.children(self._settings.path))
         except Silence as silence:
             return f"the server does not answer: {silence}"
+        except EngineError as failure:
+            raise self._lost(f"this befell the connection: {failure}") from failure
         if contenders[:1] != [self._node]:
             raise self._lost("the server has ended our session")
         return "" if self._clock.now_ms() - asked_ms <= _FRESH_MS else "the server answers too late"

@@ -4,6 +4,7 @@ import re
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Protocol, TypeVar
 
 from kazoo.client import KazooClient
@@ -19,11 +20,12 @@ from kazoo.exceptions import (
     SessionClosedRequireSaslError,
     SessionExpiredError,
 )
-from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.handlers.threading import KazooTimeoutError, SequentialThreadingHandler
 from kazoo.security import ACL, Id
 
+from hudi_engine.concurrency.zookeeper_link import Linker
 from hudi_engine.concurrency.zookeeper_settings import ZooKeeperSettings
-from hudi_engine.errors import AccessDenied, Contradiction, LockUnavailable
+from hudi_engine.errors import AccessDenied, Contradiction, LockUnavailable, Unsupported
 
 _Answer_co = TypeVar("_Answer_co", covariant=True)
 
@@ -48,14 +50,18 @@ class ZooKeeperSession:
     def __init__(self, settings: ZooKeeperSettings) -> None:
         self._settings = settings
         access = settings.access
+        if access.sasl and find_spec("puresasl") is None:
+            raise Unsupported("hudi.engine.zookeeper.sasl.… needs pure-sasl: install hudi-operator[sasl]")
         self._acl = [ACL(entry.bits, Id(entry.scheme, entry.identity)) for entry in access.acl] or None
+        handler = SequentialThreadingHandler()
+        handler.create_connection = Linker(access.tls, settings.connection_ms / 1000)
         self._client = KazooClient(
             settings.hosts,
+            handler=handler,
             timeout=settings.session_ms / 1000,
             connection_retry=_RECONNECT,
             auth_data=[("digest", access.digest)] if access.digest else [],
             sasl_options=dict(access.sasl) or None,
-            **access.tls,
         )
         self.answer_seconds = min(settings.connection_ms, settings.session_ms / 3) / 1000
 

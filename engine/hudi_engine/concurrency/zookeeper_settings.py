@@ -38,10 +38,13 @@ SESSION_KEY: Final = "hoodie.write.lock.zookeeper.session_timeout_ms"
 CONNECTION_KEY: Final = "hoodie.write.lock.zookeeper.connection_timeout_ms"
 TABLE_PATH_KEY: Final = "hoodie.base.path"
 
+TLS_KEY: Final = "hudi.engine.zookeeper.tls"
+
 _OURS: Final = "hudi.engine.zookeeper."
+_SASL: Final = ("mechanism", "username", "password", "principal", "service")
 _DEFAULT_PORT: Final = "2181"
 _PERMISSIONS: Final = {"r": 1, "w": 2, "c": 4, "d": 8, "a": 16}
-_HAS_PORT: Final = re.compile(r"(\[[^\]]+\]|[^:\[\]]+):[0-9]+")
+_SERVER: Final = re.compile(r"(?:\[[^\]]+\]|[^:\[\]]+)(:[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,22 @@ class Permission:
 
 
 @dataclass(frozen=True, slots=True)
+class Tls:
+    """Whom to trust and who we are, as names of files; empty where there is none."""
+
+    ca: str
+    certificate: str
+    key: str
+    key_password: str = field(repr=False)
+    verifies: bool
+    verifies_hostname: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
     """How to get in. Nothing of it is ever shown."""
 
-    tls: Mapping[str, object] = field(repr=False)
+    tls: Tls | None = field(repr=False)
     sasl: Mapping[str, str] = field(repr=False)
     digest: str = field(repr=False)
     acl: tuple[Permission, ...] = field(repr=False)
@@ -85,14 +100,14 @@ def explicit_settings(conf: Mapping[str, str], table: Table) -> ZooKeeperSetting
     return _settings(conf, f"{base}/{lock_key}")
 
 
-def implicit_settings(conf: Mapping[str, str], table: Table) -> ZooKeeperSettings:
+def implicit_settings(conf: Mapping[str, str]) -> ZooKeeperSettings:
     """The lock of ZookeeperBasedImplicitBasePathLockProvider: a node named by the hash of the table's base path.
 
-    It hashes the path as the writer spells it (`file:/a` and `/a` are two locks, as are `/a` and `/a/`; only s3a is
-    taken for s3). Where writers spell it otherwise than this engine was given it, `hoodie.base.path` says how.
+    What is hashed is the text that a writer was given: `/a`, `/a/` and `file:///a` are three locks, and nothing in the
+    table says which of them its writers take. So the configuration has to.
     """
-    location = conf.get(TABLE_PATH_KEY, "").strip() or table.storage.location
-    return _settings(conf, implicit_path(location))
+    spelt = "the table's base path, letter by letter as its writers are given it: this provider's lock is its hash"
+    return _settings(conf, implicit_path(_required(conf, TABLE_PATH_KEY, spelt)))
 
 
 def implicit_path(location: str) -> str:
@@ -103,7 +118,7 @@ def implicit_path(location: str) -> str:
 
 def _settings(conf: Mapping[str, str], path: str) -> ZooKeeperSettings:
     hosts = _required(conf, URL_KEY, "the servers, as host:2181,host:2181/chroot")
-    _require_port(conf, hosts)
+    _require_servers(conf, hosts)
     if not path.startswith("/") or "" in path[1:].split("/") or {".", ".."} & set(path.split("/")):
         raise Contradiction(
             f"{BASE_PATH_KEY} and {LOCK_KEY_KEY} make {path!r}, which ZooKeeper takes for no path: expected the first "
@@ -125,38 +140,40 @@ def _required(conf: Mapping[str, str], key: str, what: str) -> str:
     return value
 
 
-def _require_port(conf: Mapping[str, str], hosts: str) -> None:
+def _require_servers(conf: Mapping[str, str], hosts: str) -> None:
     """Java reads the port from the url only and else takes 2181: another one here would be another server's lock."""
     port = conf.get(PORT_KEY, "").strip()
-    names = hosts.partition("/")[0].split(",")
-    if port not in {"", _DEFAULT_PORT} and not all(_HAS_PORT.fullmatch(name.strip()) for name in names):
-        raise Contradiction(
-            f"{PORT_KEY}={port}, but Hudi's own writers read the port from {URL_KEY} only and would use "
-            f"{_DEFAULT_PORT}: write it there, as host:{port}, for all writers"
-        )
+    for name in hosts.partition("/")[0].split(","):
+        server = _SERVER.fullmatch(name.strip())
+        if server is None:
+            raise Contradiction(f"{URL_KEY}={hosts}: {name!r} is no server; expected host:2181,host:2181/chroot")
+        if port not in {"", _DEFAULT_PORT} and not server[1]:
+            raise Contradiction(
+                f"{PORT_KEY}={port}, but Hudi's own writers read the port from {URL_KEY} only and would use "
+                f"{_DEFAULT_PORT}: write it there, as {name.strip()}:{port}, for all writers"
+            )
 
 
 def _access(conf: Mapping[str, str]) -> Access:
     ours = {key.removeprefix(_OURS): value.strip() for key, value in conf.items() if key.startswith(_OURS)}
-    tls: dict[str, object] = {}
-    if is_set(conf, f"{_OURS}tls.enabled"):
-        is_verified = is_set(conf, f"{_OURS}tls.verify", default=True)
-        tls = {
-            "use_ssl": True,
-            "ca": ours.get("tls.ca"),
-            "certfile": ours.get("tls.certificate"),
-            "keyfile": ours.get("tls.key"),
-            "keyfile_password": ours.get("tls.key.password"),
-            "verify_certs": is_verified,
-            "check_hostname": is_verified and is_set(conf, f"{_OURS}tls.verify.hostname", default=True),
-        }
     sasl = {name: ours[f"sasl.{name}"] for name in _SASL if ours.get(f"sasl.{name}")}
     if sasl.get("mechanism") not in {None, "DIGEST-MD5", "GSSAPI"} or (sasl and "mechanism" not in sasl):
         raise Contradiction(f"{_OURS}sasl.mechanism={sasl.get('mechanism', '')!r}: expected DIGEST-MD5 or GSSAPI")
-    return Access(tls, sasl, ours.get("digest", ""), _acl(ours.get("acl", "")))
+    return Access(_tls(conf, ours), sasl, ours.get("digest", ""), _acl(ours.get("acl", "")))
 
 
-_SASL: Final = ("mechanism", "username", "password", "principal", "service")
+def _tls(conf: Mapping[str, str], ours: Mapping[str, str]) -> Tls | None:
+    if not is_set(conf, f"{TLS_KEY}.enabled"):
+        return None
+    is_verified = is_set(conf, f"{TLS_KEY}.verify", default=True)
+    return Tls(
+        ca=ours.get("tls.ca", ""),
+        certificate=ours.get("tls.certificate", ""),
+        key=ours.get("tls.key", ""),
+        key_password=ours.get("tls.key.password", ""),
+        verifies=is_verified,
+        verifies_hostname=is_verified and is_set(conf, f"{TLS_KEY}.verify.hostname", default=True),
+    )
 
 
 def _acl(text: str) -> tuple[Permission, ...]:

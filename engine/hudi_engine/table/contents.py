@@ -120,12 +120,6 @@ def parse_undone(data: bytes, action: Action) -> frozenset[str]:
     return frozenset((*rollback["commitsRollback"], *(info["commitTime"] for info in infos)))
 
 
-def parse_rollback_target(data: bytes) -> str:
-    """The instant that a requested rollback is about; empty if its plan names none."""
-    plan: Any = service_records.decode(RecordName.ROLLBACK_PLAN, data)
-    return str((plan["instantToRollback"] or {}).get("commitTime") or "")
-
-
 def parse_earliest_kept(data: bytes) -> str:
     """The oldest instant whose files a completed clean left whole; empty if it counted versions and not instants."""
     return str(service_records.decode(RecordName.CLEAN, data)["earliestCommitToRetain"] or "")

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from hudi_engine.action.base import build_base
 from hudi_engine.action.catch_up import CatchUp
@@ -13,9 +12,7 @@ from hudi_engine.action.plans import IndexPlan
 from hudi_engine.action.publish import publish
 from hudi_engine.action.reading import Reading, read
 from hudi_engine.action.schedule import IndexRequest, schedule
-from hudi_engine.action.site import Site
 from hudi_engine.clock import SystemClock
-from hudi_engine.compute.local import LocalCompute
 from hudi_engine.format import properties
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.index import Index
@@ -24,10 +21,12 @@ from hudi_engine.index.metadata_table import open_metadata_table
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.table import open_table
 from tests.worlds.java_metadata import Location
+from tests.worlds.stage import StagedStorage
 from tests.worlds.world import World
 
 NAME = "record_index"
 _COMPLETE, _IN_FLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
+_GLOBAL = IndexRequest((IndexKind.RECORD_INDEX,))
 
 
 @dataclass(slots=True)
@@ -49,18 +48,16 @@ class Heard:
 
 
 def in_build(
-    world: World, body: Callable[[Run], None], *, before_publishing: Callable[[], None] = lambda: None
+    world: World,
+    body: Callable[[Run], None],
+    *,
+    before_publishing: Callable[[], None] = lambda: None,
+    request: IndexRequest = _GLOBAL,
 ) -> Heard:
     """Let `body` happen while a build runs whose base is published."""
     watch = Heard()
-    with TemporaryDirectory() as scratch:
-        site = replace(world.site(watch=watch), compute=LocalCompute(1, 64 << 20, Path(scratch)))
-        _build(site, body, before_publishing)
-    return watch
-
-
-def _build(site: Site, body: Callable[[Run], None], before_publishing: Callable[[], None]) -> None:
-    plan = schedule(site, IndexRequest((IndexKind.RECORD_INDEX,)))
+    site = world.site(watch=watch)
+    plan = schedule(site, request)
     assert isinstance(plan, IndexPlan)
 
     def run(run: Run) -> None:
@@ -70,6 +67,12 @@ def _build(site: Site, body: Callable[[Run], None], before_publishing: Callable[
         body(run)
 
     execute_plan(site, plan.requested_at, run)
+    return watch
+
+
+def on_stage(run: Run, stage: StagedStorage) -> Run:
+    """The same run by a process on stage."""
+    return replace(run, site=replace(run.site, storage=stage))
 
 
 def base_of(run: Run) -> Base:

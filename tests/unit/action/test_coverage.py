@@ -143,7 +143,7 @@ def test_a_base_is_what_its_commit_says() -> None:
     found = base_of("record_index", said, "00000000000000502", "20260101120100000")
 
     assert found is not None
-    assert (found.plan, found.attempt, found.upto, found.covers) == ("1", 3, "7", {"8", "9"})
+    assert (found.plan, found.attempt, found.upto, found.covers) == ("1", 3, "7", frozenset({"8", "9"}))
     assert base_of("record_index", replace(said, extra={**extra, COVERS: ""}), "5", "6") == replace(
         found, instant="5", completed_at="6", covers=frozenset()
     )

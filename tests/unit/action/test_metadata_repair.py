@@ -4,6 +4,7 @@ import pytest
 
 from hudi_engine.action.flags import unflag
 from hudi_engine.action.metadata_disable import disable_metadata_table
+from hudi_engine.action.metadata_files import build_metadata_table
 from hudi_engine.action.metadata_repair import repair_flags
 from hudi_engine.errors import Contradiction, NotFound
 from hudi_engine.index.files import listings
@@ -26,6 +27,25 @@ def test_one_with_a_commit_for_every_action_of_the_data_is_listed_again(version:
 
     metadata = opened(storage)
     assert (metadata.index_names, listings(metadata.index("files"))) == (("files",), before)
+
+
+def test_actions_that_completed_before_it_was_made_need_no_commit_of_their_own() -> None:
+    storage = golden_in_memory("v9_mor_indexed")
+    disable_metadata_table(site_of(storage))
+    build_metadata_table(site_of(storage))
+    unflag(opened(storage).data, ["files"])
+
+    assert repair_flags(site_of(storage))
+
+
+def test_in_layout_1_no_time_of_a_file_says_what_came_before_because_tables_are_copied() -> None:
+    storage = golden_in_memory("v6_cow_indexed")
+    disable_metadata_table(site_of(storage))
+    build_metadata_table(site_of(storage))
+    unflag(opened(storage).data, ["files"])
+
+    with pytest.raises(Contradiction, match="Build the metadata table anew"):
+        repair_flags(site_of(storage))
 
 
 @each_version

@@ -121,6 +121,13 @@ def test_an_index_made_of_commits_that_were_undone_is_stale(seen: Seen) -> None:
     assert f"made of {WRITES[0]} and 1 more, undone since" in status.reason
 
 
+def test_an_index_that_is_listed_without_files_is_stale() -> None:
+    status = said(replace(COMPLETE, has_files=False))
+
+    assert status.state is KindState.STALE
+    assert "a restore to before it was built" in status.reason
+
+
 def test_files_that_nobody_lists_are_absent_and_said_to_be_there() -> None:
     status = said(replace(NOTHING, has_files=True))
 

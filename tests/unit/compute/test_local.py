@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hudi_engine.compute.local import LocalCompute
-from hudi_engine.errors import AlreadyExists, CorruptFile, Unsupported
+from hudi_engine.errors import AlreadyExists, CorruptFile, StorageUnavailable, Unsupported
 from hudi_engine.index.kinds import parse_shard_name
+from hudi_engine.index.metadata_table import FOLDER
+from hudi_engine.storage.memory import Fault, Way
 from hudi_engine.watch import Unwatched
 from tests.unit.compute.tables import INSTANT_MS, KeyTable, file_id
 
@@ -214,3 +216,22 @@ def test_a_file_group_of_no_moment_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(Unsupported, match="its base instant 00000000000001 names no moment"):
         compute(tmp_path).build(bootstrapped, table.storage, Unwatched())
+
+
+@pytest.mark.parametrize("at_write", [1, 2, 3])
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_shard_that_cannot_be_written_ends_the_build_and_no_other_becomes_half_a_file(
+    threads: int, at_write: int, tmp_path: Path
+) -> None:
+    table = KeyTable.of({("p", file_id(1)): [f"k{number}" for number in range(300)]})
+    fault = Fault(at_write, Way.BEFORE, StorageUnavailable("the store is gone"))
+
+    with pytest.raises(StorageUnavailable):
+        compute(tmp_path, 100, threads).build(table.order({None: 3}), table.storage.restarted(fault), Unwatched())
+
+    whole = compute(tmp_path).build(table.order({None: 3}, attempt=2), table.storage, Unwatched())
+    sizes = {file.file_id: file.size_bytes for file in whole.files}
+    written = [file for file in table.storage.list(f"{FOLDER}/record_index") if "-1-0_" in file.name]
+    assert len(written) < 3
+    assert all(file.size_bytes == sizes[file.name.partition("_")[0]] for file in written)
+    assert list(tmp_path.iterdir()) == []

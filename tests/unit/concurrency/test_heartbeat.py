@@ -118,7 +118,7 @@ def test_a_stall_of_half_a_lease_is_survived() -> None:
     assert storage.list(".hoodie/.heartbeat") == ()
 
 
-@pytest.mark.parametrize("stall_ms", [30_000, 60_000])
+@pytest.mark.parametrize("stall_ms", [16_000, 30_000, 60_000])
 def test_a_stall_of_more_than_a_lease_ends_the_run_for_good_and_leaves_the_file(stall_ms: int) -> None:
     clock = HandClock(1_000_000)
     storage = Patient(clock, stall_ms, at_write=2)

@@ -115,24 +115,26 @@ def test_a_port_that_java_would_not_look_at_is_refused() -> None:
     lock_of({**ZOOKEEPER, **port}, table(), OWNER)
     lock_of({**ZOOKEEPER, "hoodie.write.lock.zookeeper.port": "2181"}, table(), OWNER)
 
-    with pytest.raises(Contradiction, match="as host:2182"):
+    with pytest.raises(Contradiction, match="as zk1:2182"):
         lock_of({**ZOOKEEPER, **port, "hoodie.write.lock.zookeeper.url": "zk1,zk2:2181/chroot"}, table(), OWNER)
 
 
 def test_the_implicit_lock_is_named_by_the_base_path_as_the_writers_spell_it() -> None:
     conf = {**ZOOKEEPER, PROVIDER: f"{JAVA}ZookeeperBasedImplicitBasePathLockProvider"}
-    assert isinstance(lock_of(conf, table(), OWNER), ZooKeeperLock)
+    with pytest.raises(Contradiction, match=r"hoodie\.base\.path is not set"):
+        lock_of(conf, table(), OWNER)
 
-    s3 = implicit_settings(conf, table(Elsewhere("s3a://bucket/trips"))).path
+    assert isinstance(lock_of({**conf, "hoodie.base.path": "/a"}, table(), OWNER), ZooKeeperLock)
 
-    assert s3 == implicit_path("s3://bucket/trips")
-    assert implicit_settings({**conf, "hoodie.base.path": "S3A://bucket/trips"}, table()).path == s3
-    assert implicit_path("/a") != implicit_path("/a/")
+    assert implicit_settings({**conf, "hoodie.base.path": "S3A://b/x"}).path == implicit_path("s3://b/x")
+    assert len({implicit_path(spelt) for spelt in ("/a", "/a/", "file:/a", "file:///a")}) == 4
 
 
 @pytest.mark.parametrize(
     ("conf", "said"),
     [
+        ({"hoodie.write.lock.zookeeper.url": "zk1:2181,zk2:x"}, "'zk2:x' is no server"),
+        ({"hoodie.write.lock.zookeeper.url": "zk1:2181,"}, "'' is no server"),
         ({"hoodie.write.lock.zookeeper.session_timeout_ms": "soon"}, "session_timeout_ms='soon'"),
         ({"hudi.engine.zookeeper.tls.enabled": "yes"}, "expected true or false"),
         ({"hudi.engine.zookeeper.sasl.mechanism": "PLAIN"}, "expected DIGEST-MD5 or GSSAPI"),

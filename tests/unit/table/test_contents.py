@@ -11,9 +11,11 @@ from hudi_engine.format.service_records import RecordName
 from hudi_engine.table.contents import (
     CommitMetadata,
     is_clustering,
+    parse_cleaned,
     parse_commit,
     parse_compaction_plan,
     parse_earliest_kept,
+    parse_undone,
     refuse_renamed_columns,
 )
 
@@ -179,3 +181,32 @@ def test_a_requested_replacement_is_a_clustering_or_not(operation: str | None, e
 
     assert is_clustering(data) is expected
     assert not is_clustering(b"")
+
+
+def test_a_clean_names_the_files_that_it_deleted_or_tried_to() -> None:
+    partition = {
+        "partitionPath": "p1",
+        "policy": "KEEP_LATEST_COMMITS",
+        "deletePathPatterns": ["a.parquet", "b.parquet"],
+        "successDeleteFiles": ["a.parquet"],
+        "failedDeleteFiles": ["/elsewhere/b.parquet"],
+    }
+    record = {
+        "startCleanTime": "1",
+        "timeTakenInMillis": 1,
+        "totalFilesDeleted": 1,
+        "earliestCommitToRetain": "1",
+        "partitionMetadata": {"p1": partition},
+    }
+
+    assert parse_cleaned(service_records.encode(RecordName.CLEAN, record, 9)) == {"p1": ("a.parquet", "b.parquet")}
+
+
+def test_a_rollback_and_a_restore_name_what_they_undid() -> None:
+    rollback = {"startRollbackTime": "9", "timeTakenInMillis": 1, "totalFilesDeleted": 1, "partitionMetadata": {}}
+    restore = {"startRestoreTime": "9", "timeTakenInMillis": 1, "hoodieRestoreMetadata": {}}
+    rolled_back = service_records.encode(RecordName.ROLLBACK, {**rollback, "commitsRollback": ["7"]}, 9)
+    restored = service_records.encode(RecordName.RESTORE, {**restore, "instantsToRollback": ["8", "7"]}, 9)
+
+    assert parse_undone(rolled_back, Action.ROLLBACK) == {"7"}
+    assert parse_undone(restored, Action.RESTORE) == {"7", "8"}

@@ -2,13 +2,14 @@
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hudi_engine.clock import HandClock
+from hudi_engine.clock import HandClock, SystemClock
 from hudi_engine.errors import CorruptFile, NotFound, UnsafePath, Unsupported
 from hudi_engine.format import service_records
 from hudi_engine.format.instant_names import Action, State
@@ -16,8 +17,11 @@ from hudi_engine.format.log.block import HeaderKey
 from hudi_engine.format.log.writer import avro_block
 from hudi_engine.format.service_records import RecordName
 from hudi_engine.storage.memory import MemoryStorage
+from hudi_engine.storage.open import open_storage
 from hudi_engine.table.config import TableConfig, parse_config
 from hudi_engine.table.history import parse_manifest, read_completion_times, read_history
+from hudi_engine.table.table import open_table
+from tests.golden.unpack import unpack
 
 HISTORY = ".hoodie/timeline/history"
 
@@ -239,3 +243,18 @@ def test_an_archived_entry_of_an_unknown_state_is_corrupt_and_named() -> None:
 
     with pytest.raises(CorruptFile, match=r"\.hoodie/archived/\.commits_\.archive\.1_1-0-1.*'PAUSED'"):
         read_history(storage, _config(6))
+
+
+@pytest.mark.parametrize("name", ["v6_cow_archived", "v8_mor_archived", "v9_cow_archived"])
+def test_archived_commits_say_what_they_wrote(name: str, tmp_path: Path) -> None:
+    table = open_table(open_storage(str(unpack(name, tmp_path)), {}), SystemClock(), {})
+    commits = {Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT}
+    expected = [each for each in table.history() if each.is_completed and each.action in commits]
+
+    found = table.archived_commits("", "9")
+
+    assert [each.requested_at for each, _ in found] == [each.requested_at for each in expected]
+    assert any(commit.stats for _, commit in found)
+    assert all(commit.operation != "UNKNOWN" for _, commit in found)
+    middle = expected[len(expected) // 2].requested_at
+    assert [each.requested_at for each, _ in table.archived_commits(middle, middle)] == [middle]

@@ -1,0 +1,162 @@
+"""What breaks the record index that Hudi's own indexer makes leaves ours whole, or is told as what it is.
+
+Numbers in names are those of the failures of Hudi 1.2.0 that this project was begun for.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from hudi_engine.format import properties
+from tests.interop.jvm import JavaError, Jvm
+from tests.interop.live_checks import require_found_by_java, require_rows, require_valid, run_engine
+from tests.interop.live_commits import IN_FLIGHT
+from tests.interop.live_writers import LiveTable
+from tests.interop.readable import TABLE_VERSIONS
+
+_LOCK: Final = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
+# Nobody writes while the engine builds in these, and a dead writer is told from a slow one in seconds.
+_ALONE: Final = {
+    "hudi.engine.single.writer": "true",
+    "hoodie.client.heartbeat.interval_in_ms": "1000",
+    "hoodie.client.heartbeat.tolerable.misses": "3",
+}
+_NOTHING: Final[Mapping[str, str]] = {}
+_ON: Final = {"hoodie.metadata.record.index.enable": "true"}
+_STATISTICS: Final = {"hoodie.metadata.index.column.stats.enable": "true", **_ON}
+_BY_RECORD_INDEX: Final = {"hoodie.index.type": "RECORD_INDEX", **_ON}
+
+Book = dict[str, str]
+
+
+class Scene:
+    """A table of forty rows that a release wrote, and the book of its keys."""
+
+    def __init__(self, jvm: Jvm, folder: Path) -> None:
+        self.jvm = jvm
+        self.table = LiveTable(folder, TABLE_VERSIONS[jvm.version][-1], "COPY_ON_WRITE", _LOCK)
+        self.book: Book = {}
+        self.write(range(40))
+
+    def write(self, numbers: range, options: Mapping[str, str] = _NOTHING) -> None:
+        book = {f"k{n}": f"p{n % 2}" for n in numbers}
+        rows = [{"id": key, "part": part, "seen": 1} for key, part in book.items()]
+        self.jvm.commit(table=self.described(options), rows=rows, how="upsert")
+        self.book |= book
+
+    def described(self, options: Mapping[str, str]) -> dict[str, Any]:
+        return self.table.described({"hoodie.metadata.index.column.stats.enable": "false", **options})
+
+    def build(self) -> tuple[int, dict[str, Any]]:
+        conf = [word for item in _ALONE.items() for word in ("--conf", "=".join(item))]
+        return run_engine("index", "build", str(self.table.folder), "--type", "record_index", *conf)
+
+    def properties(self) -> dict[str, str]:
+        return properties.parse((self.table.folder / ".hoodie/hoodie.properties").read_bytes())
+
+    def require_right(self) -> None:
+        require_valid(self.table.folder)
+        rows = require_rows(self.jvm, self.table.folder, self.book)
+        require_found_by_java(self.jvm, self.table.folder, rows)
+
+
+@pytest.fixture
+def scene(jvm: Callable[[str], Jvm], tmp_path: Path) -> Callable[[str], Scene]:
+    return lambda version: Scene(jvm(version), tmp_path / "table")
+
+
+@pytest.fixture
+def doomed_jvm() -> Iterator[Jvm]:
+    """A process of its own, to be killed."""
+    with suppress(BrokenPipeError), Jvm("1.2.0") as own:
+        yield own
+
+
+def test_2_the_next_index_that_java_makes_does_not_wipe_ours(scene: Callable[[str], Scene]) -> None:
+    here = scene("1.2.0")
+
+    assert here.build()[0] == 0
+    here.jvm.create_index(table=here.described(_ON), name="by_seen", column="seen")
+
+    here.require_right()
+
+
+def test_3_upserts_by_our_index_make_no_duplicates_whatever_java_makes_beside_it(scene: Callable[[str], Scene]) -> None:
+    here = scene("1.2.0")
+
+    assert here.build()[0] == 0
+    here.write(range(20, 60), _STATISTICS | _BY_RECORD_INDEX)
+
+    here.require_right()
+
+
+@pytest.mark.parametrize("version", ["1.0.2", "1.1.1"])
+def test_2_column_statistics_that_java_makes_right_after_are_whole_and_ours_stays(
+    scene: Callable[[str], Scene], version: str
+) -> None:
+    here = scene(version)
+
+    assert here.build()[0] == 0
+    here.write(range(30, 50), _STATISTICS)
+
+    here.require_right()
+    assert "column_stats" in here.properties()["hoodie.table.metadata.partitions"]
+
+
+def test_4_an_index_that_a_writer_without_it_deletes_is_told_with_what_to_set(scene: Callable[[str], Scene]) -> None:
+    here = scene("1.2.0")
+
+    assert here.build()[0] == 0
+    here.write(range(5))
+    code, status = run_engine("index", "status", str(here.table.folder))
+
+    assert "record_index" not in here.properties()["hoodie.table.metadata.partitions"]
+    told = next(kind for kind in status["indexes"] if kind["index"] == "record_index")
+    assert (code, told["state"]) == (0, "deleted by a writer")
+    assert "hoodie.metadata.auto.delete.partitions=false" in told["reason"]
+    assert here.build()[0] == 0
+    here.require_right()
+
+
+def test_5_what_javas_indexer_left_when_it_was_killed_is_undone_and_the_index_built(
+    scene: Callable[[str], Scene], doomed_jvm: Jvm
+) -> None:
+    here = scene("1.2.0")
+    indexing = threading.Thread(target=_index_until_killed, args=(doomed_jvm, here))
+    indexing.start()
+    while "record_index" not in here.properties().get(IN_FLIGHT, "") and indexing.is_alive():
+        indexing.join(0.02)
+
+    doomed_jvm.kill()
+    indexing.join()
+    code, report = here.build()
+
+    assert code == 0, report
+    here.require_right()
+
+
+def test_6_commits_that_failed_because_the_flags_came_first_do_not_hold_the_build_up(
+    scene: Callable[[str], Scene],
+) -> None:
+    here = scene("1.2.0")
+    for numbers in (range(40, 45), range(45, 50)):
+        with pytest.raises(JavaError, match="should be part of inflight metadata partitions"):
+            here.jvm.commit(
+                table=here.described({**_ON, "hoodie.metadata.index.async": "true"}),
+                rows=[{"id": f"k{n}", "part": "p0", "seen": n} for n in numbers],
+                how="upsert",
+            )
+
+    code, report = here.build()
+
+    assert code == 0, report
+    here.require_right()
+
+
+def _index_until_killed(jvm: Jvm, here: Scene) -> None:
+    with suppress(JavaError, BrokenPipeError, ValueError, AssertionError):
+        jvm.index_by_java(table=here.described({}))

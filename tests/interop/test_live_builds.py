@@ -1,0 +1,106 @@
+"""A record index built by the engine while two real Java writers commit without pause: whole, and kept so by them."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.interop.jvm import Jvm
+from tests.interop.live_checks import require_found_by_java, require_rows, require_valid, run_engine
+from tests.interop.live_writers import (
+    BY_RECORD_INDEX,
+    SEVERAL_WRITERS,
+    LiveTable,
+    LiveWriters,
+    live_writers,
+    zookeeper_lock,
+)
+from tests.interop.readable import TABLE_VERSIONS
+from tests.zookeeper.server import ZooKeeperServer
+
+_COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
+# What docs/writers.md recommends.
+_ASYNC: Final = {"hoodie.metadata.record.index.enable": "true", "hoodie.metadata.index.async": "true"}
+_BATCH: Final = {"hoodie.metadata.streaming.write.enabled": "false"}
+_STREAMING: Final = {"hoodie.metadata.streaming.write.enabled": "true"}
+_KEEP: Final = {"hoodie.metadata.auto.delete.partitions": "false"}
+_FEW: Final = [
+    ("0.15.0", _MOR, _ASYNC),
+    ("1.0.2", _COW, _ASYNC),
+    ("1.1.1", _MOR, _ASYNC | _BATCH),
+    ("1.2.0", _COW, _ASYNC | _BATCH),
+]
+_REST: Final = [
+    ("0.15.0", _COW, _ASYNC),
+    ("1.0.2", _MOR, _ASYNC),
+    ("1.1.1", _COW, _ASYNC | _BATCH),
+    ("1.2.0", _MOR, _ASYNC | _BATCH),
+    ("1.2.0", _COW, _KEEP | _BATCH),
+    ("1.2.0", _MOR, _KEEP | _BATCH),
+]
+_CASES: Final = _FEW + _REST if os.environ.get("HUDI_SOAK") else _FEW
+
+
+@pytest.fixture(scope="module")
+def zookeeper() -> Iterator[ZooKeeperServer]:
+    with ZooKeeperServer(tick_ms=2000) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def two_jvms(request: pytest.FixtureRequest) -> Iterator[tuple[Jvm, Jvm]]:
+    with Jvm(request.param) as one, Jvm(request.param) as other:
+        yield one, other
+
+
+@pytest.fixture
+def table_folder(tmp_path: Path) -> Path:
+    return tmp_path / "table"
+
+
+@pytest.mark.parametrize(
+    ("two_jvms", "table_type", "settings"),
+    _CASES,
+    indirect=["two_jvms"],
+    ids=[f"{release}-{kind}-{'keep' if settings.keys() & _KEEP else 'async'}" for release, kind, settings in _CASES],
+)
+def test_an_index_built_beside_two_writers_is_whole_and_they_keep_it_so(
+    two_jvms: tuple[Jvm, Jvm],
+    table_type: str,
+    settings: dict[str, str],
+    zookeeper: ZooKeeperServer,
+    table_folder: Path,
+) -> None:
+    jvm = two_jvms[0]
+    lock = zookeeper_lock(zookeeper.address, table_folder.parent.name)
+    table = LiveTable(table_folder, TABLE_VERSIONS[jvm.version][-1], table_type, lock)
+    writers = live_writers(two_jvms, table, settings)
+    writers.lay_table()
+
+    with writers.running():
+        writers.wait_for_commits(1)
+        code, report = build(table)
+        writers.wait_for_commits(2)
+
+    assert (code, report["outcome"]) == (0, "ready"), report
+    require_right(jvm, table_folder, writers)
+    writers.set_options(BY_RECORD_INDEX | _STREAMING)
+    for _ in range(5):
+        for writer in writers.writers:
+            writer.commit()
+    require_right(jvm, table_folder, writers)
+
+
+def build(table: LiveTable) -> tuple[int, dict[str, object]]:
+    """The command as a person gives it, with the properties that the writers have."""
+    props = table.folder.with_name("writers.properties")
+    props.write_text("".join(f"{name}={value}\n" for name, value in {**SEVERAL_WRITERS, **table.options}.items()))
+    return run_engine("index", "build", str(table.folder), "--type", "record_index", "--props", str(props))
+
+
+def require_right(jvm: Jvm, table: Path, writers: LiveWriters) -> None:
+    require_valid(table)
+    rows = require_rows(jvm, table, writers.truth())
+    require_found_by_java(jvm, table, rows)

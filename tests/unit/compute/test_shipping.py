@@ -1,0 +1,34 @@
+"""What the tasks of a cluster need can be sent to them."""
+
+import pickle
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+
+from hudi_engine.compute.runs import sorted_run
+from hudi_engine.compute.shard import ShardWriter, recipe_of, values_of
+from hudi_engine.compute.shard_names import Group, ShardAttempt
+from tests.unit.compute.tables import SOLO, KeyTable, file_id
+
+
+def test_a_shard_is_written_by_another_process_as_by_this_one() -> None:
+    table = KeyTable.of({("p", file_id(1)): ["a", "b"]})
+    writer = ShardWriter(values_of(table.reader.snapshot.slices, 9, ZoneInfo("UTC")), recipe_of(9, 1))
+    target = ShardAttempt("record-index-0000-0", 0, 1, 0, SOLO)
+    keys, numbers = pa.array([b"b", b"a"], pa.large_binary()), np.zeros(2, np.int32)
+
+    here = writer.write(sorted_run(keys, numbers), target, table.storage)
+    there_writer, there_target = pickle.loads(pickle.dumps((writer, target)))
+    elsewhere = KeyTable.of({}).storage
+    there = there_writer.write(sorted_run(keys, numbers), there_target, elsewhere)
+
+    path = f".hoodie/metadata/{target.path}"
+    assert (there.file, there.duplicates) == (here.file, here.duplicates)
+    assert elsewhere.read(path) == table.storage.read(path)
+
+
+def test_what_came_of_a_shard_and_where_its_keys_belong_can_be_sent_back() -> None:
+    group = Group("p", 3, 2)
+
+    assert pickle.loads(pickle.dumps(group)) == group
