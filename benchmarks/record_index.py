@@ -37,7 +37,7 @@ from tools.parts import bundle_jar, cached
 OUT = Path(__file__).parent / "out" / "record_index.json"
 HEAPS = OUT.with_name("record_index_heaps.json")
 ROWS = 5_000_000
-FLATNESS_ROWS = (200_000, 1_000_000)
+FLATNESS_ROWS = (1_000_000, 10_000_000)
 ROUNDS = 2
 BUILDS = 2  # of a process: the last one counts
 TRIED: Mapping[str, Sequence[str]] = {

@@ -12,7 +12,7 @@ from hudi_engine.index.metadata_table import FOLDER
 from hudi_engine.table.timeline import Timeline
 from tests.worlds.invariants import answers, as_if_complete, entries
 from tests.worlds.java_metadata import RECORD_INDEX
-from tests.worlds.stage import StagedStorage
+from tests.worlds.stage import Act, StagedStorage
 from tests.worlds.world import World
 from tests.worlds.writer import Write, Writer, partitions_of
 
@@ -80,12 +80,12 @@ def writes(world: World) -> list[Instant]:
 def keep_alive(world: World, *pending: Write) -> None:
     """The hearts of these writers go on beating."""
     for write in pending:
-        world.clock.each_second(lambda write=write: write.beat())  # type: ignore[misc]  # bound by its default
+        world.clock.each_second(write.beat)
 
 
-def when_published(world: World, stage: StagedStorage, act: object) -> None:
+def when_published(world: World, stage: StagedStorage, act: Act) -> None:
     """Let something happen as soon as the base is in effect and the lock is free."""
-    stage.once(lambda: is_in_flight(world) and is_lock_free(world), act)  # type: ignore[arg-type]  # any callable
+    stage.once(lambda: is_in_flight(world) and is_lock_free(world), act)
 
 
 def is_lock_free(world: World) -> bool:

@@ -9,7 +9,7 @@ from hudi_engine.clock import HandClock
 from hudi_engine.storage.memory import Crash, MemoryStorage
 from hudi_engine.storage.protocol import FileStat
 
-Act = Callable[[], None]
+Act = Callable[[], object]
 _Answer = TypeVar("_Answer")
 _TICK_MS = 1000
 _WRITES = frozenset({"create", "replace", "delete"})

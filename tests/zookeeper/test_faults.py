@@ -92,6 +92,18 @@ def test_a_release_without_a_network_is_quick_and_the_node_goes_with_the_session
         wait_until(lambda: client.get_children("/faults/release") == [], SESSION_MS / 1000 + 2)
 
 
+def test_a_release_without_a_network_does_not_wait_for_a_session_that_lasts_long() -> None:
+    with ZooKeeperServer(tick_ms=2_000) as server, Network(server.port) as network:
+        mine = lock(network.address, "/faults/long", session_ms=40_000)
+        mine.acquire(5)
+        network.stall()
+        began = time.monotonic()
+
+        mine.release()
+
+        assert time.monotonic() - began < 8
+
+
 def test_a_node_whose_creation_got_no_answer_is_known_again(server: ZooKeeperServer, network: Network) -> None:
     mine = lock(network.address, "/faults/lost-answer", session_ms=4_000)
     network.cut_after(b"-lock-")

@@ -102,10 +102,6 @@ def completed_writes(timeline: Timeline) -> tuple[Instant, ...]:
     return tuple(i for i in timeline.of(*_COMMITS) if i.is_completed)
 
 
-def is_write(instant: Instant) -> bool:
-    return instant.is_completed and instant.action in _COMMITS
-
-
 def base_of(index: str, commit: CommitMetadata, instant: str, completed_at: str) -> Base | None:
     """The base that a commit to the metadata table made; None if it did not make one of this index."""
     extra = commit.extra

@@ -1,7 +1,7 @@
 """Who is still at work on the data, and must be waited for before an index can be whole (RFC-45, step 6.a.i)."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from hudi_engine.concurrency.heartbeat import Heartbeats, Pulse
 from hudi_engine.format.instant_names import Action, Instant, State
@@ -19,13 +19,19 @@ def awaited(table: Table, timeline: Timeline) -> tuple[Instant, ...]:
     begins then. A restore is always somebody's; a rollback undoes what never counted, but for one of a completed
     commit, which is a pending write again as soon as it is under way.
     """
-    return tuple(instant for instant in timeline.pending() if _moves_records(table, timeline, instant))
+    named = (_named(table, timeline, instant) for instant in timeline.pending())
+    return tuple(instant for instant in named if _moves_records(instant))
 
 
-def _moves_records(table: Table, timeline: Timeline, instant: Instant) -> bool:
-    if instant.action is Action.CLUSTERING or (
-        instant.action is Action.REPLACE_COMMIT and table.is_clustering(instant, timeline)
-    ):
+def _named(table: Table, timeline: Timeline, instant: Instant) -> Instant:
+    """The instant by what it does: layout 1 calls clustering a replacement."""
+    if instant.action is Action.REPLACE_COMMIT and table.is_clustering(instant, timeline):
+        return replace(instant, action=Action.CLUSTERING)
+    return instant
+
+
+def _moves_records(instant: Instant) -> bool:
+    if instant.action is Action.CLUSTERING:
         return instant.state is State.INFLIGHT
     return instant.action in _WRITES or instant.action is Action.RESTORE
 
@@ -86,12 +92,6 @@ def sentence(vigil: Vigil, waited_for: Sequence[Instant]) -> str:
     named = ", ".join(vigil.told(instant) for instant in waited_for[:_MOST_NAMED])
     more = f" and {len(waited_for) - _MOST_NAMED} more" if len(waited_for) > _MOST_NAMED else ""
     return f"waiting for {len(waited_for)} pending: {named}{more}"
-
-
-def vanished(before: Iterable[Instant], timeline: Timeline) -> tuple[Instant, ...]:
-    """Those that were pending and are on the timeline no more: rolled back, or completed and archived."""
-    there = {instant.identity for instant in timeline.instants}
-    return tuple(instant for instant in before if instant.identity not in there)
 
 
 def _is_service(instant: Instant) -> bool:

@@ -13,7 +13,7 @@ from hudi_engine.action.reading import Reading, read
 from hudi_engine.action.status import Runner, Seen
 from hudi_engine.concurrency.heartbeat import Heartbeats
 from hudi_engine.errors import Contradiction, CorruptFile, NotFound
-from hudi_engine.format.instant_names import Instant
+from hudi_engine.format.instant_names import Action, Instant
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import MetadataTable, open_metadata_table
@@ -124,7 +124,26 @@ def _with_base(metadata: MetadataTable, plan: IndexPlan | None, seen: Seen) -> S
         is_published=True,
         lacking=tuple(instant.requested_at for instant in lacking),
         gone=gone,
+        restored=_restored_below(metadata, seen),
     )
+
+
+def _restored_below(metadata: MetadataTable, seen: Seen) -> str:
+    """The restore, if any, that took commits of ours from the metadata table with those of the data.
+
+    In layout 2 a restore undoes what completed after the commit that it restores to, in the metadata table as well;
+    in layout 1 it goes by the time at which commits began, and leaves those of an index in place.
+    """
+    table, ended = metadata.data, seen.ended
+    completed_at = metadata.data.view(metadata.data_timeline).completions.completed_at
+    if table.config.layout == 1 or ended is None or ended.completed_at is None:
+        return ""
+    for restore in metadata.data_timeline.of(Action.RESTORE):
+        if restore.is_completed and completed_at[restore.requested_at] > ended.completed_at:
+            left = [write for write in completed_writes(metadata.data_timeline) if write.requested_at < restore.requested_at]
+            if all(completed_at[write.requested_at] < ended.completed_at for write in left):
+                return restore.requested_at
+    return ""
 
 
 def _base(metadata: MetadataTable, plan: IndexPlan | None, seen: Seen) -> Base | None:

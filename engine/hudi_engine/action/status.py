@@ -55,6 +55,7 @@ class Seen:
     is_published: bool = False
     lacking: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    restored: str = ""
     trouble: str = ""
 
 
@@ -107,6 +108,9 @@ def _state(seen: Seen) -> tuple[KindState, str]:
 def _state_listed(seen: Seen) -> tuple[KindState, str]:
     if not seen.has_files:
         why = "listed, and it has no file: a restore to before it was built deletes them. Drop it and build it again"
+        return KindState.STALE, why
+    if seen.restored:
+        why = f"the restore {seen.restored} went to before it was ready, and took commits of it: drop and build it again"
         return KindState.STALE, why
     if seen.plan is not None:
         return KindState.COMPLETE, f"run the plan {seen.plan.requested_at} again to complete it, too"

@@ -24,7 +24,7 @@ from hudi_engine.watch import Watch
 
 # The spill holds up to two times its limit, and as much again is needed to sort and to write.
 _PARTS: Final = 4
-# So many rows of a shard go by before memory is given back, which takes some tenths of a millisecond.
+# So many rows of a shard go by before memory is given back: what is given back too often is asked for again.
 _ROWS_KEPT: Final = 1 << 16
 Result = TypeVar("Result")
 

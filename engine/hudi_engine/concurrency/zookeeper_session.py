@@ -31,6 +31,7 @@ _Answer_co = TypeVar("_Answer_co", covariant=True)
 
 _REFUSED = (AuthFailedError, NoAuthError, SessionClosedRequireSaslError, ConnectionClosedError)
 _PASSING = (ConnectionLoss, OperationTimeoutError, SessionExpiredError, KazooTimeoutError)
+_FAREWELL_SECONDS = 2.0
 _RECONNECT = {"max_tries": -1, "delay": 0.1, "max_delay": 1.0}
 
 
@@ -76,7 +77,8 @@ class ZooKeeperSession:
 
     def close(self) -> None:
         """Ends the session, and with it our nodes; of a connection that is broken only our end."""
-        if not self._client.connected:
+        if not self._answers():
+            # kazoo ends a connection politely, and waits for a server that is gone as long as a session lasts.
             self._hang_up()
         try:
             self._client.stop()
@@ -149,8 +151,13 @@ class ZooKeeperSession:
         except KazooException as failure:
             raise LockUnavailable(f"{self._settings.shown}: {type(failure).__name__} {failure}") from failure
 
+    def _answers(self) -> bool:
+        try:
+            return self._client.connected and bool(self._client.sync_async("/").get(timeout=_FAREWELL_SECONDS))
+        except (KazooException, KazooTimeoutError):
+            return False
+
     def _hang_up(self) -> None:
-        # kazoo ends a connection politely, and waits for a server that is gone as long as a session lasts.
         link = self._client._connection._socket
         with suppress(OSError):
             if link is not None:

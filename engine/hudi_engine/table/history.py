@@ -69,8 +69,7 @@ def _commits_of_lsm(
 def _commits_of_logs(
     storage: Storage, config: TableConfig, first: str, last: str
 ) -> Iterator[tuple[Instant, CommitMetadata]]:
-    for record in _archived_records(storage, config):
-        instant = _archived_instant(record)
+    for instant, record in _archived_entries(storage, config):
         if instant.is_completed and instant.action in _COMMITS and first <= instant.requested_at <= last:
             said = record.get("hoodieReplaceCommitMetadata") or record.get("hoodieCommitMetadata") or {}
             yield instant, commit_of(said)
@@ -139,15 +138,16 @@ def _manifest_version(storage: Storage, folder: str) -> int | None:
 
 
 def _archive_logs(storage: Storage, config: TableConfig) -> Iterator[Instant]:
-    return map(_archived_instant, _archived_records(storage, config))
+    return (instant for instant, _ in _archived_entries(storage, config))
 
 
-def _archived_records(storage: Storage, config: TableConfig) -> Iterator[dict[str, Any]]:
+def _archived_entries(storage: Storage, config: TableConfig) -> Iterator[tuple[Instant, dict[str, Any]]]:
     logs = [(parse_log_file(file.name), file.path) for file in storage.list(config.history_folder)]
     archives = [(name.merge_order, path) for name, path in logs if name is not None and name.extension == "archive"]
     for _, path in sorted(archives):
         try:
-            yield from _log_records(storage.read(path))
+            for record in _log_records(storage.read(path)):
+                yield _archived_instant(record), record
         except CorruptFile as corrupt:
             raise corrupt.in_file(path) from corrupt
 

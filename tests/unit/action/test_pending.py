@@ -158,7 +158,9 @@ def test_a_replacement_is_waited_for_and_a_clustering_only_once_it_runs(world: W
     world.storage.create(f"{folder}/20990101000000000.{action}.requested", plan)
     assert [each.requested_at for each in awaited(table, table.timeline())] == [write.instant]
     world.storage.create(f"{folder}/20990101000000000.{action}.inflight", b"")
-    assert [each.requested_at for each in awaited(table, table.timeline())] == [write.instant, "20990101000000000"]
+    found = awaited(table, table.timeline())
+    assert [each.requested_at for each in found] == [write.instant, "20990101000000000"]
+    assert found[-1].action is Action.CLUSTERING
 
 
 @pytest.mark.parametrize("name", ["compaction", "logcompaction", "clean", "indexing", "rollback"])
