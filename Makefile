@@ -2,6 +2,7 @@
 PYTHON := .venv/bin/python
 # Instant times of tables on a LOCAL timeline are in their writers' zone; ours, and the tests' JVMs, are in UTC.
 export TZ := UTC
+QUICK := tests/unit tests/repository tests/rfc tests/scenarios tests/crash
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-7s %s\n", $$1, $$2}'
@@ -19,17 +20,18 @@ check: setup ## format, lint, types, layers and quick tests: no JVM, under a min
 	.venv/bin/ruff check --quiet .
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-cache
-	$(PYTHON) -m pytest -q -n 2 -m "not thorough" tests/unit tests/repository
+	$(PYTHON) -m pytest -q -n 2 -m "not thorough" $(QUICK)
 
-test: check ## all tests, with real Hudi, a real S3 server and a bounded fuzz run
-	$(PYTHON) -m pytest -q -n 2 -m thorough tests/unit
-	$(PYTHON) -m pytest -q -n 2 tests/cli
-	$(PYTHON) -m pytest -q tests/s3 tests/interop
+test: check ## all tests, with real Hudi, ZooKeeper and S3 servers, Spark, faults and a bounded fuzz run
+	$(PYTHON) -m pytest -q -n 2 -m thorough $(QUICK)
+	$(PYTHON) -m pytest -q -n 2 tests/cli tests/zookeeper
+	$(PYTHON) -m pytest -q tests/s3 tests/spark tests/faults tests/interop
 	$(PYTHON) -m tests.fuzz --seconds 60
 
 bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; writes benchmarks/out/
 	$(PYTHON) -m benchmarks.read
 	$(PYTHON) -m benchmarks.lookup
+	$(PYTHON) -m benchmarks.record_index
 
 fuzz: setup ## damage every format for a minute
 	$(PYTHON) -m tests.fuzz --seconds 60

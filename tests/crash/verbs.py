@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from hudi_engine.action.attempts import FOLDER as ATTEMPTS
 from hudi_engine.action.drop import run_drop
 from hudi_engine.action.index import build
 from hudi_engine.action.schedule import IndexRequest, schedule
 from hudi_engine.action.site import Site
 from hudi_engine.action.undo import run_abort
+from hudi_engine.errors import NotFound
 from hudi_engine.format.instant_names import Action
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.storage.memory import Crash
@@ -89,9 +91,12 @@ def _drop(world: World, site: Site) -> None:
 
 
 def _abort(world: World, site: Site) -> None:
-    for instant in world.table().timeline().of(Action.INDEXING):
-        if not instant.is_completed:
-            run_abort(site, instant.requested_at)
+    """Of whatever plan there is, or was: it may be done already, which is said."""
+    pending = {i.requested_at for i in world.table().timeline().of(Action.INDEXING) if not i.is_completed}
+    begun = {folder.name for folder in world.storage.list(ATTEMPTS) if folder.is_folder}
+    for plan in sorted(pending | begun):
+        with suppress(NotFound):
+            run_abort(site, plan)
 
 
 VERBS: Final = {
