@@ -19,7 +19,7 @@ from benchmarks.processes import cpu_seconds
 
 SHARDS = 10  # what Java makes for this many keys
 INSTANT = "00000000000000500"
-_MEMORY_BYTES = int(os.environ.get("MB","256")) << 20
+_MEMORY_BYTES = 256 << 20
 _THREADS = 2
 Work = Callable[[str], dict[str, Any]]
 

@@ -17,7 +17,8 @@ _QUICK_STEP = 9
 
 
 def cases(start: str, verb: str, ways: tuple[Way, ...], step: int = 1, first: int = 1) -> Iterator[Case]:
-    for at_write in range(first, count_writes(start, verb) + 1, step):
+    count = count_writes(start, verb)
+    for at_write in range(min(first, count), count + 1, step):
         for way in ways:
             for is_other in (False, True):
                 yield Case(start, verb, at_write, way, is_other)

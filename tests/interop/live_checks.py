@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,8 @@ def require_rows(jvm: Jvm, table: Path, truth: Mapping[str, str]) -> list[dict[s
     out = table.with_name("rows.parquet")
     jvm.snapshot(table=str(table), out=str(out))
     rows: list[dict[str, Any]] = pq.read_table(out).to_pylist()
-    assert sorted((row["id"], row["part"]) for row in rows) == sorted(truth.items())
+    found, expected = Counter((row["id"], row["part"]) for row in rows), Counter(truth.items())
+    assert found == expected, f"too many: {found - expected}, too few: {expected - found}"
     return rows
 
 

@@ -28,6 +28,14 @@ _ALONE: Final = {
 _NOTHING: Final[Mapping[str, str]] = {}
 _ON: Final = {"hoodie.metadata.record.index.enable": "true"}
 _STATISTICS: Final = {"hoodie.metadata.index.column.stats.enable": "true", **_ON}
+_ARCHIVING: Final = {
+    "hoodie.archive.automatic": "true",
+    "hoodie.clean.automatic": "true",
+    "hoodie.cleaner.commits.retained": "2",
+    "hoodie.keep.min.commits": "3",
+    "hoodie.keep.max.commits": "4",
+    "hoodie.metadata.compact.max.delta.commits": "2",
+}
 _BY_RECORD_INDEX: Final = {"hoodie.index.type": "RECORD_INDEX", **_ON}
 
 Book = dict[str, str]
@@ -154,6 +162,24 @@ def test_6_commits_that_failed_because_the_flags_came_first_do_not_hold_the_buil
     code, report = here.build()
 
     assert code == 0, report
+    here.require_right()
+
+
+@pytest.mark.parametrize("version", ["0.15.0", "1.0.2", "1.2.0"])
+def test_an_index_of_a_table_with_archived_commits_hides_no_other_and_is_kept(
+    scene: Callable[[str], Scene], version: str
+) -> None:
+    here = scene(version)
+    for number in range(12):
+        here.write(range(number, number + 3), _ARCHIVING)
+
+    code, report = here.build()
+    files = [file.name for file in (here.table.folder / ".hoodie/metadata/record_index").glob("*.hfile")]
+    for number in range(30, 34):
+        here.write(range(number, number + 20), _ARCHIVING | _BY_RECORD_INDEX)
+
+    assert code == 0, report
+    assert not any("_00000000000000" in name for name in files), "nothing was archived, so nothing could be hidden"
     here.require_right()
 
 

@@ -86,7 +86,7 @@ def test_an_index_built_beside_two_writers_is_whole_and_they_keep_it_so(
 
     assert (code, report["outcome"]) == (0, "ready"), report
     require_right(jvm, table_folder, writers)
-    writers.set_options(BY_RECORD_INDEX | _STREAMING)
+    writers.look_up_by(BY_RECORD_INDEX | _STREAMING)
     for _ in range(5):
         for writer in writers.writers:
             writer.commit()

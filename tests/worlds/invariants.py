@@ -201,17 +201,18 @@ def _require_no_orphans(metadata: MetadataTable, files: Iterable[str], *, is_bui
 
 
 def _undone_logs(metadata: MetadataTable, paths: Iterable[str]) -> set[str]:
-    """In layout 1 the logs of a rolled-back commit stay, beside logs that say so; no commit names either."""
+    """In layout 1 logs of a commit that was rolled back, or died, stay: no commit names them, no reader reads them."""
     if metadata.table.config.layout == 2:
         return set()
     logs = [path for path in paths if parse_log_file(path.rpartition("/")[2])]
     blocks = {path: list(read_blocks(metadata.data.storage.read(path), is_store_atomic=True)) for path in logs}
     commands = [block for each in blocks.values() for block in each if block.type is BlockType.COMMAND]
     targets = {block.header[HeaderKey.TARGET_INSTANT_TIME] for block in commands}
+    known = {i.requested_at for i in (*metadata.timeline.instants, *metadata.data_timeline.instants)}
     return {
         path
         for path, each in blocks.items()
-        if all(block.type is BlockType.COMMAND or block.instant in targets for block in each)
+        if all(b.type is BlockType.COMMAND or b.instant in targets or b.instant not in known for b in each)
     }
 
 

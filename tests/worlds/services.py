@@ -46,6 +46,7 @@ def restore(world: World, to: str) -> str:
         for each in reversed(doomed):
             _undo_data(world, each.requested_at, instant)
             timeline.remove(each.requested_at)
+            world.storage.delete(f".hoodie/.heartbeat/{each.requested_at}")
         _restore_metadata(world, to, instant)
         done = {i.requested_at: [rollback_record(i.requested_at, str(i.action))] for i in doomed}
         record = {

@@ -63,7 +63,7 @@ class World:
     def site(self, name: str = "engine", storage: Storage | None = None, watch: Watch | None = None) -> Site:
         """What an engine of this name works with; each has an owner and a lock object of its own."""
         chosen = self.storage if storage is None else storage
-        owner = Owner(name, "host", f"run {next(self.runs)}")
+        owner = Owner(name, "host", f"{next(self.runs)}")
         return Site(
             storage=chosen,
             clock=self.clock,

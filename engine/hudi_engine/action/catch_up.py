@@ -19,10 +19,11 @@ from hudi_engine.action.pending import Vigil, awaited, sentence
 from hudi_engine.action.reading import Reading, read
 from hudi_engine.action.shard_changes import in_parts, is_in_effect, lacks_shards, shard_changes, still_holds
 from hudi_engine.action.site import Transaction
+from hudi_engine.action.strays import instant_of
 from hudi_engine.concurrency.heartbeat import Heartbeats, writers_lease
 from hudi_engine.concurrency.settings import whole_number
 from hudi_engine.errors import Contradiction, NotFound, TimedOut
-from hudi_engine.format.instant_names import Instant
+from hudi_engine.format.instant_names import Action, Instant, State
 from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.zone import at_time
 
@@ -87,6 +88,7 @@ class CatchUp:
         self._waiting_since: int | None = None
         self._behind_since: int | None = None
         self._unaware: Instant | None = None
+        self._is_streamed = False
         self._last_waited_for: tuple[Instant, ...] = ()
 
     def run(self) -> CaughtUp | Overtaken:
@@ -126,8 +128,29 @@ class CatchUp:
     def _waited_for(self, reading: Reading) -> tuple[Instant, ...]:
         pending = awaited(reading.metadata.data, reading.metadata.data_timeline)
         if self._unaware is None:
-            pending = tuple(instant for instant in pending if instant.requested_at <= self._aware_from)
+            may_leave_out = self._may_leave_out(reading, pending)
+            pending = tuple(i for i in pending if i.requested_at <= self._aware_from or i in may_leave_out)
         return self._vigil.living(pending)
+
+    def _may_leave_out(self, reading: Reading, pending: tuple[Instant, ...]) -> frozenset[Instant]:
+        """Those of writers that stream into the metadata table, and have written nothing to this index yet.
+
+        Such a writer settles as it begins which indexes it keeps, and nothing tells whether this is among them until
+        it writes to it. All others do as they end, under the lock. Whether one streams shows as soon as it has begun
+        in the metadata table as well.
+        """
+        metadata = reading.metadata
+        streamed = {i.requested_at for i in metadata.timeline.pending() if i.action is Action.DELTA_COMMIT}
+        self._is_streamed = self._is_streamed or any(instant.requested_at in streamed for instant in pending)
+        if not self._is_streamed:
+            return frozenset()
+        kept = set(map(instant_of, metadata.table.storage.list(self._base.index)))
+        return frozenset(
+            instant
+            for instant in pending
+            if (instant.requested_at in streamed or instant.state is State.REQUESTED)
+            and instant.requested_at not in kept
+        )
 
     def _pass(self, look: _Look, lacking: tuple[Instant, ...]) -> None:
         """RFC-45, 6.a.iii, for each commit that is not proved, the oldest first."""

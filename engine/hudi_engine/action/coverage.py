@@ -118,10 +118,11 @@ def base_of(index: str, commit: CommitMetadata, instant: str, completed_at: str)
 def find_base(metadata: MetadataTable, plan: str, index: str) -> Base | None:
     """The base of an index that the last attempt at this plan has committed, wherever its commit is by now."""
     completed_at = metadata.view.completions.completed_at
+    of_the_data = {instant.requested_at for instant in metadata.data_timeline.instants}
     commits = [
         (instant.requested_at, completed_at[instant.requested_at], metadata.table.commit(instant))
         for instant in metadata.timeline.of(Action.DELTA_COMMIT)
-        if instant.is_completed and _OURS[0] <= instant.requested_at <= _OURS[1]
+        if instant.is_completed and instant.requested_at not in of_the_data
     ]
     # The archiver of the metadata table begins with the lowest times, so with this one.
     commits += [
@@ -152,12 +153,13 @@ def unproven(base: Base, evidence: Evidence) -> tuple[Instant, ...]:
     """The commits whose records the index may not have, by requested time.
 
     Files that a proof names must still be there: undoing an earlier build may have deleted them, and then the index
-    lacks what they said. If a compaction has taken them in, deriving finds nothing missing.
+    lacks what they said. If a compaction has taken them in, deriving finds nothing missing. What replaced file groups
+    is never taken for proven: Java looks for the keys that go in their base files alone, and not in their logs.
     """
     lacking = (
         instant
         for instant, commit in evidence.commits.items()
-        if moves_records(commit) and not _is_proven(evidence, instant)
+        if moves_records(commit) and (commit.replaced or not _is_proven(evidence, instant))
     )
     return tuple(sorted(lacking, key=lambda instant: instant.requested_at))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from hudi_engine.action.attempts import Attempt, all_reserved, attempts_of, begin_attempt, remove_pending_commits
-from hudi_engine.action.metadata_instants import solo_instant
+from hudi_engine.action.metadata_instants import base_instant
 from hudi_engine.action.plans import IndexPlan, read_plan, timeline_path
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.action.strays import strays_of
@@ -96,9 +96,9 @@ def _take_over(transaction: Transaction, plan: IndexPlan) -> Attempt:
     site = transaction.site
     earlier = attempts_of(site.storage, plan.requested_at)
     number = earlier[-1].number + 1 if earlier else 1
-    base_instant = solo_instant(transaction.metadata, all_reserved(site.storage))
     names = tuple(index.name for index in plan.indexes)
-    attempt = Attempt(plan.requested_at, names, number, site.owner, site.clock.now_ms(), base_instant)
+    reserved = base_instant(transaction.metadata, names[0], all_reserved(site.storage))
+    attempt = Attempt(plan.requested_at, names, number, site.owner, site.clock.now_ms(), reserved)
     transaction.require_held()
     begin_attempt(site.storage, attempt)
     if earlier:

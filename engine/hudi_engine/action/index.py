@@ -10,6 +10,7 @@ from hudi_engine.action.complete import complete_plan
 from hudi_engine.action.coverage import Base
 from hudi_engine.action.execute import Run, execute_plan
 from hudi_engine.action.foreign import undo_foreign
+from hudi_engine.action.metadata_files import ensure_files
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans
 from hudi_engine.action.publish import publish
 from hudi_engine.action.published import published_base
@@ -30,7 +31,7 @@ from hudi_engine.errors import (
 _ROUNDS = 3
 # After these the table may be out of our reach, or another's: what was begun stays as it is, for the next run of the
 # same request to go on from.
-_LEAVE_AS_IS = (LockLost, LockUnavailable, OutcomeUnknown, StorageUnavailable)
+_LEAVE_AS_IS = (LockUnavailable, OutcomeUnknown, StorageUnavailable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ def build(site: Site, request: IndexRequest) -> Ready | Skipped:
     The same request after a failure or a kill goes on where the other stopped, or undoes that and begins anew.
     """
     why = ""
+    ensure_files(site)
     for _ in range(_ROUNDS):
         undo_foreign(site, [kind.value for kind in request.kinds])
         plan = _pending_of(site, request) or schedule(site, request)
@@ -76,7 +78,7 @@ def run(site: Site, requested_at: str) -> Ready | Skipped | Redo:
     """RFC-45, "Run Indexing", of one plan. A failure undoes it, unless the table is out of reach by then."""
     try:
         outcome = execute_plan(site, requested_at, _run)
-    except _LEAVE_AS_IS:
+    except (*_LEAVE_AS_IS, LockLost):
         raise
     except EngineError:
         _tidy(site)
@@ -93,17 +95,30 @@ def _tidy(site: Site) -> None:
 def _run(run: Run) -> Ready | Skipped | Redo:
     try:
         outcome = run_index(run)
-    except Superseded:
-        delete_own_files(run)
+    except (Superseded, LockLost):
+        with suppress(EngineError):  # the table may be out of reach, and what stays takes no effect
+            delete_own_files(run)
+        raise
+    except LockLost:
+        with suppress(EngineError):  # that we may have been taken over is what counts
+            delete_own_files(run)
         raise
     except _LEAVE_AS_IS:
         raise
     except EngineError:
-        undo_run(run)
+        if not _is_in_use(run):
+            undo_run(run)
         raise
     if not isinstance(outcome, Ready):
         undo_run(run)
     return outcome
+
+
+def _is_in_use(run: Run) -> bool:
+    """Whether readers have been told already (8.a): what fails after that is for the next run to complete."""
+    metadata = run.site.metadata()
+    names = [index.name for index in run.plan.indexes if index.name in metadata.data.config.readable_indexes]
+    return any(published_base(metadata, run.plan, name) is not None for name in names)
 
 
 def run_index(run: Run) -> Ready | Skipped | Redo:

@@ -19,7 +19,7 @@ from hudi_engine.action.metadata_disable import delete_files, metadata_paths
 from hudi_engine.action.metadata_instants import solo_instant
 from hudi_engine.action.metadata_logs import write_init_logs
 from hudi_engine.action.site import Site, Transaction
-from hudi_engine.errors import Busy
+from hudi_engine.errors import Busy, Contradiction, NotFound
 from hudi_engine.format.hfile.write import Recipe, write_hfile
 from hudi_engine.format.instant_names import Action, Instant, State, instant_file
 from hudi_engine.format.names import BaseFileName
@@ -38,6 +38,27 @@ from hudi_engine.table.timeline import Timeline
 _INDEX: Final = IndexKind.FILES.value
 _SHARD: Final = "files-0000-0"
 _BASE_TOKEN: Final = "0-1-0"
+
+
+def ensure_files(site: Site) -> None:
+    """The `files` index, which every other is made of, complete: built if the table has no metadata table at all.
+
+    One that is there and not listed may be in use by somebody, and is refused.
+    """
+    if _INDEX in site.table().config.readable_indexes:
+        return
+    try:
+        is_begun = bool(site.metadata().timeline.completed())
+    except NotFound:
+        is_begun = False
+    if is_begun:
+        raise Contradiction(
+            f"{site.storage.location}: there is a metadata table with commits, and hoodie.properties does not list its "
+            "`files`: an upgrade left it so, or a writer has it disabled. `hudi-engine metadata repair` lists it if it "
+            "is whole; `hudi-engine metadata disable` removes it, and the next build makes a new one."
+        )
+    site.watch.say("no metadata table: its `files` index is built first")
+    build_metadata_table(site)
 
 
 def build_metadata_table(site: Site) -> bool:

@@ -37,6 +37,19 @@ def solo_instant(metadata: MetadataTable, taken: Collection[str]) -> InstantTime
     return InstantTime(f"{_SOLO}{number:03d}")
 
 
+def base_instant(metadata: MetadataTable, index: str, taken: Collection[str]) -> InstantTime:
+    """The time at which the base of an index is committed: reserved for the engine and used by nobody.
+
+    Whatever is older than a timeline's first write and not on it counts as completed. So once the metadata table has
+    archived commits, nothing may be committed before all that is left: files of archived commits would not count any
+    more. Before that, as in Hudi, an index is made as if before every commit of the data.
+    """
+    first = metadata.timeline.first_write_still_active()
+    if first.startswith(_SOLO) or not metadata.table.history():
+        return solo_instant(metadata, taken)
+    return log_instant(metadata, index, first, taken)
+
+
 def log_instant(metadata: MetadataTable, index: str, instant: str, reserved: Collection[str] = ()) -> InstantTime:
     """A free time just below `instant`, for logs that add to an index what that commit of the data left out.
 

@@ -36,6 +36,7 @@ def publish(run: Run, base: BuiltBase) -> None:
         _require_unchanged(transaction, base)
         _require_only_ours(transaction, run, base)
         metadata = transaction.metadata
+        transaction.require_held()
         ensure_partition_metafile(metadata, name, run.attempt.base_instant)
         if base.table_version >= _FIRST_WITH_DEFINITION:
             write_definition(transaction.table, _definition(base))

@@ -1,5 +1,7 @@
 """The base that a plan has in effect, as the metadata table's own timeline says."""
 
+from collections.abc import Collection
+
 from hudi_engine.action.attempts import attempts_of
 from hudi_engine.action.coverage import Base, base_of
 from hudi_engine.action.plans import IndexPlan
@@ -18,4 +20,16 @@ def published_base(metadata: MetadataTable, plan: IndexPlan, name: str) -> Base 
         if instant.is_completed and instant.requested_at in reserved:
             completed_at = metadata.view.completions.time_of(instant.requested_at) or ""
             return base_of(name, metadata.table.commit(instant), instant.requested_at, completed_at)
-    return None
+    return _archived_base(metadata, reserved, name)
+
+
+def _archived_base(metadata: MetadataTable, reserved: Collection[str], name: str) -> Base | None:
+    """The archiver of the metadata table begins with the lowest times: a build may outlive its base's commit there."""
+    if not reserved:
+        return None
+    commits = metadata.table.archived_commits(min(reserved), max(reserved))
+    found = [(instant, commit) for instant, commit in commits if instant.requested_at in reserved]
+    if not found:
+        return None
+    instant, commit = found[-1]
+    return base_of(name, commit, instant.requested_at, instant.completed_at or "")

@@ -140,7 +140,9 @@ def _restored_below(metadata: MetadataTable, seen: Seen) -> str:
         return ""
     for restore in metadata.data_timeline.of(Action.RESTORE):
         if restore.is_completed and completed_at[restore.requested_at] > ended.completed_at:
-            left = [write for write in completed_writes(metadata.data_timeline) if write.requested_at < restore.requested_at]
+            left = [
+                write for write in completed_writes(metadata.data_timeline) if write.requested_at < restore.requested_at
+            ]
             if all(completed_at[write.requested_at] < ended.completed_at for write in left):
                 return restore.requested_at
     return ""

@@ -110,7 +110,9 @@ def _state_listed(seen: Seen) -> tuple[KindState, str]:
         why = "listed, and it has no file: a restore to before it was built deletes them. Drop it and build it again"
         return KindState.STALE, why
     if seen.restored:
-        why = f"the restore {seen.restored} went to before it was ready, and took commits of it: drop and build it again"
+        why = (
+            f"the restore {seen.restored} went to before it was ready, and took commits of it: drop and build it again"
+        )
         return KindState.STALE, why
     if seen.plan is not None:
         return KindState.COMPLETE, f"run the plan {seen.plan.requested_at} again to complete it, too"

@@ -80,14 +80,19 @@ def take_back(transaction: Transaction, plan: IndexPlan) -> Undone:
 
 
 def delete_own_files(run: Run) -> None:
-    """Remove what an attempt wrote that was taken over before it published: they carry an instant of its own."""
-    with run.site.transaction() as transaction:
+    """Remove what this attempt wrote if it was taken over before it published: the files carry its own instant."""
+    site, plan = run.site, run.plan
+    if all(attempt.number <= run.attempt.number for attempt in attempts_of(site.storage, plan.requested_at)):
+        instants = site.table().timeline().pending()
+        if any(instant.requested_at == plan.requested_at for instant in instants):
+            return  # not taken over: they are for the next attempt to find
+    with site.transaction() as transaction:
         metadata, own = transaction.metadata, run.attempt.base_instant
         committed = metadata.timeline.find(own)
-        names = [index.name for index in run.plan.indexes]
+        names = [index.name for index in plan.indexes]
         files = [file for name in names for file in metadata.table.storage.list(name) if instant_of(file) == own]
     if committed is None:
-        delete_files(run.site, tuple(file.path for file in files))
+        delete_files(site, tuple(file.path for file in files))
 
 
 def files_of_index(transaction: Transaction, name: str) -> tuple[str, ...]:

@@ -1,0 +1,39 @@
+"""Tables that nobody writes to, a small disk, and one writer and one ZooKeeper for all tests."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.golden.unpack import unpack
+from tests.interop.jvm import Jvm
+from tests.zookeeper.server import ZooKeeperServer
+
+
+@pytest.fixture
+def quiet_table(tmp_path: Path) -> Callable[[str], Path]:
+    return lambda name: unpack(name, tmp_path)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own, of a few megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", folder], check=True)
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+@pytest.fixture(scope="session")
+def jvm() -> Iterator[Jvm]:
+    with Jvm("1.2.0") as writer:
+        yield writer
+
+
+@pytest.fixture(scope="session")
+def zookeeper() -> Iterator[ZooKeeperServer]:
+    """Its sessions last from one second to ten."""
+    with ZooKeeperServer(tick_ms=500) as server:
+        yield server

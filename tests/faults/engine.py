@@ -1,0 +1,144 @@
+"""`hudi-engine index build` as a process that a test pauses, kills and lets go on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+_ROOT = Path(__file__).parents[2]
+_LONGEST_SECONDS = 240.0
+_MOST_RUNS = 6
+_NOTHING_TO_DO = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Before the step of that number among those that fit; `how` is `hold`, the heart beats on, or `stop`."""
+
+    name: str
+    on: str
+    at: int = 1
+    how: str = "hold"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How it ended. `report` is the JobReport."""
+
+    code: int
+    report: Mapping[str, Any]
+    said: str
+
+
+class Engine:
+    """One process. Left alone at the end of the block it is killed."""
+
+    def __init__(
+        self, table: Path, options: Mapping[str, str], pauses: Sequence[Pause] = (), *arguments: str, root: bool = True
+    ) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="engine-")
+        self.folder = Path(self._folder.name)
+        (self.folder / "pauses.json").write_text(json.dumps([asdict(pause) for pause in pauses]))
+        (self.folder / "engine.properties").write_text("".join(f"{key}={value}\n" for key, value in options.items()))
+        if not root:
+            (self.folder / "unprivileged").touch()
+        self._pauses = {pause.name: pause for pause in pauses}
+        command: list[str | Path] = [
+            *(sys.executable, "-m", "tests.faults.paused_engine", self.folder),
+            *("index", "build", table, "--type", "record_index", "--props", self.folder / "engine.properties"),
+            *(*arguments, "--json"),
+        ]
+        with (self.folder / "out").open("w") as out, (self.folder / "err").open("w") as err:
+            self._process = subprocess.Popen(
+                command, stdout=out, stderr=err, cwd=_ROOT, env={**os.environ, "TZ": "UTC"}
+            )
+
+    def pauses(self, name: str) -> bool:
+        """Waits until it pauses there; False if it ended before."""
+        return self.pauses_first(name) == name
+
+    def pauses_first(self, *names: str) -> str:
+        """Where it pauses of these; nowhere if it ended before."""
+        wait_until(lambda: any(map(self._is_paused, names)) or self._process.poll() is not None)
+        return next(filter(self._is_paused, names), "")
+
+    def go_on(self, name: str) -> None:
+        if self._pauses[name].how == "stop":
+            self._process.send_signal(signal.SIGCONT)
+        else:
+            (self.folder / f"{name}.go").touch()
+
+    def kill(self) -> None:
+        """As by `kill -9`, whether it is stopped or not; fine if it has ended."""
+        self._process.kill()
+        self._process.wait()
+
+    def end(self) -> Ended:
+        """Waits for its end."""
+        self._process.wait(_LONGEST_SECONDS)
+        out, said = ((self.folder / name).read_text() for name in ("out", "err"))
+        assert out.count("\n") == 1, f"ended with {self._process.returncode}: {out}{said}"
+        return Ended(self._process.returncode, json.loads(out), said)
+
+    @property
+    def steps(self) -> list[str]:
+        """What it has done so far."""
+        with suppress(FileNotFoundError):
+            return (self.folder / "steps").read_text().splitlines()
+        return []
+
+    def _is_paused(self, name: str) -> bool:
+        if not (self.folder / name).exists():
+            return False
+        if self._pauses[name].how == "stop":
+            return _state(self._process.pid) == "T"
+        return not (self.folder / f"{name}.go").exists()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+        self._folder.cleanup()
+
+
+def build(table: Path, options: Mapping[str, str], *arguments: str) -> Ended:
+    """The command from its beginning to its end."""
+    with Engine(table, options, (), *arguments) as engine:
+        return engine.end()
+
+
+def build_until_ready(table: Path, options: Mapping[str, str]) -> None:
+    """The same command again and again, as a person or a scheduler would give it who knows nothing but exit codes."""
+    ends = []
+    for _ in range(_MOST_RUNS):
+        ends.append(build(table, options))
+        if ends[-1].code in {0, _NOTHING_TO_DO}:
+            return
+        assert ends[-1].report["retry"], ends
+    raise AssertionError(f"not ready after {len(ends)} runs: {ends}")
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = _LONGEST_SECONDS) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never did"
+        time.sleep(0.02)
+
+
+def _state(process: int) -> str:
+    """As `ps` shows it; T is stopped."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    return ""

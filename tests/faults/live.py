@@ -1,0 +1,74 @@
+"""One real Java writer beside the engine, and the book of which keys must be in its table."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from tests.faults.engine import wait_until
+from tests.interop.jvm import Jvm
+from tests.interop.live_checks import require_found_by_java, require_rows
+from tests.interop.live_writers import SERVICES, SEVERAL_WRITERS, Author, LiveTable, Writer
+
+TABLE_VERSION: Final = 9
+COPY_ON_WRITE: Final = "COPY_ON_WRITE"
+# What docs/writers.md recommends.
+RECOMMENDED: Final = {
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.index.async": "true",
+    "hoodie.metadata.streaming.write.enabled": "false",
+}
+SHORT_LEASE: Final = {
+    "hoodie.client.heartbeat.interval_in_ms": "1000",
+    "hoodie.client.heartbeat.tolerable.misses": "2",
+}
+_KEYS_AT_FIRST: Final = 30
+
+
+class Scene:
+    """A table that this writer has begun. `options` are what the engine is told: the writer's, and `own` beside."""
+
+    def __init__(self, jvm: Jvm, folder: Path, lock: Mapping[str, str], own: Mapping[str, str]) -> None:
+        table = LiveTable(folder, TABLE_VERSION, COPY_ON_WRITE, lock)
+        self.folder = folder
+        self.writer = Writer(jvm, table, Author("a", 0), RECOMMENDED | SERVICES)
+        self.options = {**SEVERAL_WRITERS, **lock, **RECOMMENDED, **own}
+        self.writer.commit(self.writer.author.first_step(_KEYS_AT_FIRST))
+        self.commit()
+
+    def commit(self) -> None:
+        """Of everything that a writer can do, something."""
+        self.writer.commit()
+
+    @contextmanager
+    def written_to(self) -> Iterator[None]:
+        """The writer commits without a pause; what it failed with is raised at the end of the block."""
+        halt, failures = threading.Event(), list[BaseException]()
+
+        def write() -> None:
+            try:
+                while not halt.is_set():
+                    self.commit()
+            except BaseException as failed:  # noqa: BLE001  the border of the thread: raised again where it ends
+                failures.append(failed)
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        try:
+            yield
+        finally:
+            halt.set()
+            thread.join()
+        for failure in failures:
+            raise failure
+
+    def await_commits(self, more: int) -> None:
+        """Until the writer, at work in another thread, has committed so many times more."""
+        goal = self.writer.commits + more
+        wait_until(lambda: self.writer.commits >= goal)
+
+    def require_found_by_java(self) -> None:
+        """Java reads what the book says, and finds each key by our index where it reads it."""
+        rows: list[dict[str, Any]] = require_rows(self.writer.jvm, self.folder, self.writer.author.book)
+        require_found_by_java(self.writer.jvm, self.folder, rows)

@@ -1,0 +1,95 @@
+"""The real `hudi-engine`, which writes down its steps and pauses where a test wants to do something to it.
+
+    python -m tests.faults.paused_engine FOLDER index build …
+
+A step is a change of a file (`create .hoodie/…`), or of what it knows of its lock (`acquired`, `asked`, `released`).
+FOLDER/pauses.json says before which steps it pauses, and how: `hold` lets its heart beat on until FOLDER/NAME.go is
+there, `stop` is SIGSTOP. FOLDER/NAME is made as it begins to. FOLDER/steps has all steps so far.
+"""
+
+import ctypes
+import json
+import os
+import re
+import signal
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hudi_engine.cli.main import main
+from hudi_engine.concurrency.zookeeper import ZooKeeperLock
+from hudi_engine.storage.local import LocalStorage
+
+_HEARTBEAT = ".hoodie/.heartbeat/"  # beats by the clock, in a thread of its own
+
+
+class Pauses:
+    """What is to happen before which step."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._left: list[dict[str, Any]] = json.loads((folder / "pauses.json").read_text())
+        self._guard = threading.Lock()
+
+    def step(self, what: str) -> None:
+        if _HEARTBEAT in what:
+            return
+        with self._guard:
+            with Path(self._folder, "steps").open("a") as steps:
+                print(what, file=steps)
+            due = [each for each in self._left if self._is_due(each, what)]
+            self._left = [each for each in self._left if each not in due]
+            for each in due:
+                self._pause(each["name"], each["how"])
+
+    def _is_due(self, pause: dict[str, Any], what: str) -> bool:
+        """Whether as many steps that fit as it says have been there, this one included."""
+        if re.search(pause["on"], what) is None:
+            return False
+        pause["at"] -= 1
+        return int(pause["at"]) == 0
+
+    def _pause(self, name: str, how: str) -> None:
+        Path(self._folder, name).touch()
+        if how == "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return
+        while not Path(self._folder, f"{name}.go").exists():
+            time.sleep(0.02)
+
+
+def _tell_of(kind: type, name: str, tell: Callable[..., None], *, is_after: bool = False) -> None:
+    """Has `tell` called with the arguments of a method before, or after, each of its calls."""
+    method = getattr(kind, name)
+
+    def told(self: object, *arguments: object) -> object:
+        if not is_after:
+            tell(*arguments)
+        answer = method(self, *arguments)
+        if is_after:
+            tell(*arguments)
+        return answer
+
+    setattr(kind, name, told)
+
+
+def _give_up_privileges() -> None:
+    """Root may write everywhere but for these capabilities (capset of Linux, version 3)."""
+    assert ctypes.CDLL(None).capset(struct.pack("Ii", 0x20080522, 0), bytes(24)) == 0
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv.pop(1))
+    pauses = Pauses(folder)
+    for change in ("create", "replace", "delete"):
+        _tell_of(LocalStorage, change, lambda path, *_, change=change: pauses.step(f"{change} {path}"))
+    _tell_of(ZooKeeperLock, "acquire", lambda _: pauses.step("acquired"), is_after=True)
+    _tell_of(ZooKeeperLock, "require_held", lambda: pauses.step("asked"))
+    _tell_of(ZooKeeperLock, "release", lambda: pauses.step("released"))
+    if (folder / "unprivileged").exists():
+        _give_up_privileges()
+    main()

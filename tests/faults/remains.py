@@ -1,0 +1,97 @@
+"""What may be left of a build, and what may not."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from hudi_engine.action.attempts import FOLDER as ATTEMPTS
+from hudi_engine.action.flags import COMPLETE_KEY, IN_FLIGHT_KEY
+from hudi_engine.action.strays import instant_of
+from hudi_engine.clock import SystemClock
+from hudi_engine.concurrency.heartbeat import FOLDER as HEARTBEATS
+from hudi_engine.format import properties
+from hudi_engine.format.instant_names import Action
+from hudi_engine.index.block_cache import BlockCache
+from hudi_engine.index.metadata_table import MetadataTable, open_metadata_table
+from hudi_engine.storage.open import open_storage
+from hudi_engine.table.properties_file import read_properties
+from hudi_engine.table.table import open_table
+from tests.interop.live_checks import run_engine
+
+NAME = "record_index"
+INDEX = f".hoodie/metadata/{NAME}"
+DEFINITIONS = ".hoodie/.index_defs/index.json"
+
+
+def content(table: Path) -> Mapping[str, object]:
+    """Every file with what it says, but for heartbeats, records of who works, and the hidden halves of files."""
+    return {name: _meaning(path) for name, path in _files(table).items() if not _is_private(name)}
+
+
+def kept(before: Mapping[str, object], after: Mapping[str, object]) -> Mapping[str, object]:
+    """What is left of what was there before; that a definition of the index may stand there is of no effect."""
+    left = {name: said for name, said in after.items() if name in before}
+    definitions = left.get(DEFINITIONS)
+    if isinstance(definitions, dict):
+        definitions["indexDefinitions"].pop(NAME, None)
+    return left
+
+
+def require_ready_and_nothing_left(table: Path) -> None:
+    """The index is complete and right, and whatever its builds needed beside it is gone."""
+    code, document = run_engine("validate", str(table), "--index", NAME)
+    assert (code, document["ok"]) == (0, True), document
+    assert [check["index"] for check in document["checks"]] == [NAME], document
+    assert flags(table) == ({NAME}, set())
+    metadata = _metadata(table)
+    committed = {
+        instant.requested_at
+        for instant in (*metadata.timeline.instants, *metadata.table.history())
+        if instant.is_completed
+    }
+    found = [file for file in metadata.table.storage.list(NAME) if instant_of(file) not in {*committed, None}]
+    assert not found, f"files of no commit: {found}"
+    _require_no_work_left(table, metadata)
+
+
+def require_nothing_of_it(table: Path) -> None:
+    """No index, and no trace of one."""
+    assert flags(table) == (set(), set())
+    assert not [name for name in _files(table) if name.startswith(f"{INDEX}/")]
+    definitions = table / DEFINITIONS
+    assert not definitions.exists() or NAME not in json.loads(definitions.read_text())["indexDefinitions"]
+    _require_no_work_left(table, _metadata(table))
+
+
+def flags(table: Path) -> tuple[set[str], set[str]]:
+    """Whether the index is complete, and whether in flight."""
+    known = read_properties(open_storage(str(table), {}), SystemClock()).properties
+    complete, in_flight = (set(known.get(key, "").split(",")) & {NAME} for key in (COMPLETE_KEY, IN_FLIGHT_KEY))
+    return complete, in_flight
+
+
+def _require_no_work_left(table: Path, metadata: MetadataTable) -> None:
+    left = [name for name in _files(table) if name.startswith((f"{ATTEMPTS}/2", f"{HEARTBEATS}/"))]
+    assert not left, f"records and heartbeats of nobody: {left}"
+    pending = [instant for instant in metadata.data_timeline.pending() if instant.action is Action.INDEXING]
+    assert not pending, pending
+    assert not metadata.timeline.pending(), metadata.timeline.pending()
+
+
+def _metadata(table: Path) -> MetadataTable:
+    return open_metadata_table(open_table(open_storage(str(table), {}), SystemClock(), {}), BlockCache(1 << 20))
+
+
+def _meaning(path: Path) -> object:
+    """What the file says, however it is laid out."""
+    if path.name == "hoodie.properties":
+        return {name: text for name, text in properties.parse(path.read_bytes()).items() if text}
+    return json.loads(path.read_text()) if path.name == "index.json" else path.read_bytes()
+
+
+def _files(table: Path) -> dict[str, Path]:
+    return {str(path.relative_to(table)): path for path in table.rglob("*") if path.is_file()}
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith((f"{ATTEMPTS}/", f"{HEARTBEATS}/")) or "/.hudi-engine-" in name or name.endswith(".crc")

@@ -1,0 +1,194 @@
+"""The lock is lost while the engine is inside a critical section: it publishes nothing more, and says so.
+
+Whatever others do meanwhile stands, and the same command goes on with what was left.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import pytest
+
+from tests.faults.engine import Ended, Engine, Pause, build_until_ready
+from tests.faults.live import Scene
+from tests.faults.remains import content, require_ready_and_nothing_left
+from tests.interop.jvm import Jvm
+from tests.interop.live_checks import run_engine
+from tests.interop.live_writers import zookeeper_lock
+from tests.zookeeper.locks import onlooker, wait_until
+from tests.zookeeper.proxy import Network
+from tests.zookeeper.server import ZooKeeperServer
+
+_LOCK_UNAVAILABLE, _LOCK_LOST = 22, 23
+_NAME: Final = "lost"
+# Short sessions, so that others need not wait; a lease that is longer than anything here takes.
+_OWN: Final = {
+    "hoodie.write.lock.zookeeper.session_timeout_ms": "2000",
+    "hoodie.write.lock.zookeeper.connection_timeout_ms": "6000",
+    "hoodie.client.heartbeat.interval_in_ms": "60000",
+    "hoodie.client.heartbeat.tolerable.misses": "2",
+}
+_BASE_IS_READ: Final = Pause("base", r"record-index-0000.*hfile")
+_COMMIT: Final = r"create \.hoodie/metadata/\S*/\d{17}_\d{17}\.deltacommit"
+_FLAG: Final = r"replace \.hoodie/hoodie\.properties"
+# What each section publishes, the last of it.
+_SECTIONS: Final = {
+    "schedule": r"\.indexing\.requested",
+    "take over": r"create \.hoodie/\.index_attempts/\d+/0001",
+    "publish": _COMMIT,
+    "flag": _FLAG,
+    "catch up": f"{_COMMIT}(?s:.*){_COMMIT}",
+    "complete": f"{_FLAG}(?s:.*){_FLAG}",
+    "complete the instant": r"/\d{17}_\d{17}\.indexing",
+}
+_FAULTS: Final = ("expired", "cut", "stopped")
+_FEW: Final = [
+    ("schedule", "expired", "entered"),
+    ("take over", "stopped", "entered"),
+    ("publish", "expired", "entered"),
+    ("flag", "cut", "asked"),
+    ("catch up", "expired", "asked"),
+    ("complete", "cut", "entered"),
+    ("complete the instant", "expired", "asked"),
+]
+# One that finds at its start that a commit has made its changes wrong writes nothing, and takes the lock anew.
+_HARMLESS: Final = ("catch up", "expired", "entered")
+_EVERY: Final = [
+    (section, fault, since) for section in _SECTIONS for fault in _FAULTS for since in ("entered", "asked")
+]
+_ALL: Final = [case for case in _EVERY if case != _HARMLESS]
+_CASES: Final = _ALL if os.environ.get("HUDI_SOAK") else _FEW
+
+
+class Servers:
+    """One ZooKeeper for the writer, which the engine reaches through a network that breaks."""
+
+    def __init__(self, server: ZooKeeperServer, network: Network) -> None:
+        self._server = server
+        self._network = network
+        self.engines_address = network.address
+
+    def fail(self, fault: str, meanwhile: Callable[[], None]) -> Callable[[], None]:
+        """The engine, which sleeps, loses its lock or its way to it, now; the answer is how to mend that."""
+        match fault:
+            case "expired":
+                self._await_end_of_sessions()
+                meanwhile()
+                return lambda: None
+            case "cut":
+                self._network.cut()
+                return self._network.heal
+            case _:
+                self._server.kill()
+                return self._server.start
+
+    def _await_end_of_sessions(self) -> None:
+        with onlooker(self._server.address) as client:
+            wait_until(lambda: not client.get_children(f"/hudi/{_NAME}"), 60)
+
+
+@pytest.fixture
+def servers(zookeeper: ZooKeeperServer) -> Iterator[Servers]:
+    with Network(zookeeper.port) as network:
+        yield Servers(zookeeper, network)
+
+
+@pytest.fixture(scope="module")
+def one_scene(jvm: Jvm, zookeeper: ZooKeeperServer, tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    lock = zookeeper_lock(zookeeper.address, _NAME)
+    return Scene(jvm, tmp_path_factory.mktemp("lost") / "table", lock, _OWN)
+
+
+@pytest.fixture
+def scene(one_scene: Scene) -> Iterator[Scene]:
+    """One table for all, which has no index before and after each."""
+    yield one_scene
+    build_until_ready(one_scene.folder, one_scene.options)
+    drop(one_scene)
+
+
+@pytest.fixture(scope="module")
+def usual_steps(one_scene: Scene) -> Sequence[str]:
+    """What a build does that nobody disturbs, with one commit to catch up with. The first one alone makes folders."""
+    build_until_ready(one_scene.folder, one_scene.options)
+    drop(one_scene)
+    with Engine(one_scene.folder, one_scene.options, [_BASE_IS_READ]) as engine:
+        assert engine.pauses("base")
+        one_scene.commit()
+        engine.go_on("base")
+        assert engine.end().code == 0
+        steps = engine.steps
+    drop(one_scene)
+    return steps
+
+
+@pytest.mark.parametrize(("section", "fault", "since"), _CASES)
+def test_nothing_is_published_once_the_lock_is_lost(
+    section: str, fault: str, since: str, scene: Scene, servers: Servers, usual_steps: Sequence[str]
+) -> None:
+    pauses = [_BASE_IS_READ, _inside(usual_steps, section, since)]
+    options = {**scene.options, "hoodie.write.lock.zookeeper.url": servers.engines_address}
+    options["hoodie.write.lock.zookeeper.port"] = servers.engines_address.rpartition(":")[2]
+    with Engine(scene.folder, options, pauses) as engine:
+        if engine.pauses_first("base", "inside") == "base":
+            scene.commit()
+            engine.go_on("base")
+        assert engine.pauses("inside"), engine.end()
+
+        mend = servers.fail(fault, scene.commit)
+        before = content(scene.folder)
+        engine.go_on("inside")
+        ended = engine.end()
+        after = content(scene.folder)
+        mend()
+
+    assert_lock_lost(ended)
+    assert after == before
+    scene.commit()
+    build_until_ready(scene.folder, scene.options)
+    require_ready_and_nothing_left(scene.folder)
+    scene.require_found_by_java()
+
+
+def test_a_lock_that_is_not_to_be_had_when_a_base_is_to_be_published_ends_the_build_which_goes_on_later(
+    scene: Scene, zookeeper: ZooKeeperServer
+) -> None:
+    with Engine(scene.folder, {**scene.options, "hoodie.write.lock.wait_time_ms": "3000"}, [_BASE_IS_READ]) as engine:
+        assert engine.pauses("base")
+        zookeeper.kill()
+        before = {name for name in content(scene.folder) if "/record_index/" not in name}
+        engine.go_on("base")
+        ended = engine.end()
+        after = {name for name in content(scene.folder) if "/record_index/" not in name}
+        zookeeper.start()
+
+    assert (ended.code, ended.report["retry"]) == (_LOCK_UNAVAILABLE, True), ended
+    assert after == before
+    scene.commit()
+    build_until_ready(scene.folder, scene.options)
+    require_ready_and_nothing_left(scene.folder)
+
+
+def assert_lock_lost(ended: Ended) -> None:
+    assert (ended.code, ended.report["retry"]) == (_LOCK_LOST, True), ended
+    assert "Nothing was published since" in ended.report["reason"]
+
+
+def drop(scene: Scene) -> None:
+    props = scene.folder.with_name("engine.properties")
+    props.write_text("".join(f"{key}={value}\n" for key, value in scene.options.items()))
+    code, report = run_engine("index", "drop", str(scene.folder), "--type", "record_index", "--props", str(props))
+    assert code == 0, report
+
+
+def _inside(steps: Sequence[str], section: str, since: str) -> Pause:
+    """Right after the lock was taken for that section, or right before it last asks whether it still has it."""
+    published = _published_at(steps, _SECTIONS[section])
+    step = "acquired" if since == "entered" else "asked"
+    return Pause("inside", f"^{step}$", steps[:published].count(step), how="stop")
+
+
+def _published_at(steps: Sequence[str], pattern: str) -> int:
+    """The number of the first step by which all of the pattern has happened."""
+    return next(number for number in range(len(steps) + 1) if re.search(pattern, "\n".join(steps[: number + 1])))
