@@ -2,7 +2,7 @@
 PYTHON := .venv/bin/python
 # Instant times of tables on a LOCAL timeline are in their writers' zone; ours, and the tests' JVMs, are in UTC.
 export TZ := UTC
-QUICK := tests/unit tests/repository tests/rfc tests/scenarios tests/crash
+QUICK := tests/unit tests/repository tests/rfc tests/scenarios tests/crash tests/worlds
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-7s %s\n", $$1, $$2}'

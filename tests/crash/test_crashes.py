@@ -1,5 +1,6 @@
 """Every verb, killed at every write in each of three ways, recovered by the same engine and by another."""
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -14,6 +15,10 @@ from tests.worlds.starts import STARTS
 Record = Callable[[str, object], None]
 ERRORS = {"unavailable": StorageUnavailable, "full": NoSpaceLeft}
 _QUICK_STEP = 9
+_IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
+# Each version and each type; `make soak` takes all pairs of them.
+_STARTS = tuple(STARTS) if _IS_SOAK else ("v6_mor", "v8_cow", "v9_mor")
+_STARTS_OF_ERRORS = ("v6_mor", "v9_mor") if _IS_SOAK else ("v9_mor",)
 
 
 def cases(start: str, verb: str, ways: tuple[Way, ...], step: int = 1, first: int = 1) -> Iterator[Case]:
@@ -36,7 +41,7 @@ def require_all(found: Iterator[Case], check: Callable[[Case], None], record: Re
 @pytest.mark.thorough
 @pytest.mark.parametrize("way", Way, ids=lambda way: way.name.lower())
 @pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("start", _STARTS)
 def test_a_crash_at_any_write_is_survived(start: str, verb: str, way: Way, record_property: Record) -> None:
     require_all(cases(start, verb, (way,)), require_survives_crash, record_property)
 
@@ -44,7 +49,7 @@ def test_a_crash_at_any_write_is_survived(start: str, verb: str, way: Way, recor
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ERRORS)
 @pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("start", ["v6_mor", "v9_mor"])
+@pytest.mark.parametrize("start", _STARTS_OF_ERRORS)
 def test_a_store_that_fails_at_any_write_is_survived(start: str, verb: str, kind: str, record_property: Record) -> None:
     ways = (Way.BEFORE, Way.AFTER)
     require_all(cases(start, verb, ways), lambda case: _require_survives(case, ERRORS[kind]), record_property)

@@ -52,8 +52,8 @@ class Step:
 class Author:
     """Thinks up the commits of one writer, who alone may touch the keys that begin with its name; keeps its book.
 
-    With `leaves_moved_alone` a key that has moved is not written again until `free`: where there are logs, Hudi's simple
-    and bloom indexes find it in the old base file as well, and 0.15.0 then writes a second row.
+    With `leaves_moved_alone` a key that has moved is not written again until `free`: where there are logs, the simple
+    index finds it in the old base file, too, and Hudi 0.15.0 then writes a second row.
     """
 
     def __init__(self, name: str, seed: int, *, leaves_moved_alone: bool = False) -> None:

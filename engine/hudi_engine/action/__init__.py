@@ -1,1 +1,1 @@
-"""The verbs: what changes a table. Every `plan_…` writes nothing; every `run_…` may be repeated after a crash anywhere."""
+"""The verbs that change a table. A `plan_…` writes nothing; a `run_…` may be repeated after a crash anywhere."""

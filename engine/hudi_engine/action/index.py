@@ -99,10 +99,6 @@ def _run(run: Run) -> Ready | Skipped | Redo:
         with suppress(EngineError):  # the table may be out of reach, and what stays takes no effect
             delete_own_files(run)
         raise
-    except LockLost:
-        with suppress(EngineError):  # that we may have been taken over is what counts
-            delete_own_files(run)
-        raise
     except _LEAVE_AS_IS:
         raise
     except EngineError:

@@ -1,5 +1,6 @@
 """`hudi-engine`: wires the commands together and turns each error into one line and its exit code."""
 
+import logging
 import os
 import sys
 from typing import Annotated
@@ -43,6 +44,7 @@ def options(
 
 def main() -> None:
     """The entry point: no traceback of anybody's reaches the user unless asked for."""
+    logging.getLogger("kazoo").addHandler(logging.NullHandler())  # what it warns of we tell as errors
     try:
         app(standalone_mode=True)
     except EngineError as refused:
