@@ -1,4 +1,4 @@
-"""Our build of a record index's base, by threads or by Spark, or its floor, in a process of its own; a JSON line a job.
+"""Our build of a record index, by threads or by Spark, or the floor of one, in a process of its own; a JSON line a job.
 
 python -m benchmarks.record_index_builder local|spark|floor HEAP JOB...      where a JOB is one JSON object
 
@@ -18,7 +18,6 @@ from typing import Any
 from benchmarks.processes import cpu_seconds
 
 SHARDS = 10  # what Java makes for this many keys
-INSTANT = "00000000000000500"
 _MEMORY_BYTES = 256 << 20
 _THREADS = 2
 Work = Callable[[str], dict[str, Any]]
@@ -64,26 +63,18 @@ def floor(heap: str) -> Iterator[Work]:
 
 
 def _build(compute: Any, folder: str) -> dict[str, Any]:
-    """From the opening of the table to the last byte of the last shard."""
-    from hudi_engine.compute.order import BuildOrder  # noqa: PLC0415
-    from hudi_engine.open import open_table  # noqa: PLC0415
-    from hudi_engine.table.conform import RECORD_KEY  # noqa: PLC0415
+    """The whole of `index build`: from the opening of the table until readers are told."""
+    from hudi_engine.action.index import Ready, build  # noqa: PLC0415
+    from hudi_engine.action.schedule import IndexRequest  # noqa: PLC0415
+    from hudi_engine.cli.jobs import site_of  # noqa: PLC0415
+    from hudi_engine.index.kinds import IndexKind  # noqa: PLC0415
     from hudi_engine.watch import Unwatched  # noqa: PLC0415
 
-    table = open_table(folder).table
-    snapshot = table.snapshot()
-    order = BuildOrder(
-        reader=table.rows(snapshot, [RECORD_KEY]),
-        slices=snapshot.slices,
-        shard_counts={None: SHARDS},
-        instant=INSTANT,
-        attempt=1,
-        table_version=table.config.version,
-        zone=table.zone,
-        created_ms=1,
-    )
-    built = compute.build(order, table.storage, Unwatched())
-    return {"keys": built.keys, "bytes": sum(file.size_bytes for file in built.files)}
+    site = site_of(folder, {"hudi.engine.single.writer": "true"}, compute, Unwatched())
+    outcome = build(site, IndexRequest((IndexKind.RECORD_INDEX,)))
+    assert isinstance(outcome, Ready), outcome
+    sizes = [file.stat().st_size for file in Path(folder, ".hoodie/metadata/record_index").glob("*.hfile")]
+    return {"bytes": sum(sizes), "longest_hold_ms": max(site.holds_ms)}
 
 
 SIDES = {side.__name__: side for side in (local, spark, floor)}

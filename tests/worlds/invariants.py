@@ -36,7 +36,7 @@ _LEFTOVER: Final = re.compile(r"\.hoodie/(\.index_attempts/[0-9]|\.heartbeat/)")
 # All that writers and engines may ever make; whatever else appears is a leak.
 _KNOWN: Final = re.compile(
     r"\.hoodie/hoodie\.properties(\.backup)?"
-    r"|\.hoodie/\.index_defs/index\.json"
+    r"|\.hoodie/\.index_defs/index\.json(\.backup)?"
     r"|\.hoodie/\.heartbeat/[0-9]{17}"
     r"|\.hoodie/\.index_attempts/([0-9]{17}/([0-9]{4,}\.json|[0-9]{17,20}\.reserved)|dropped/record_index\.json)"
     r"|\.hoodie/(metadata/\.hoodie/)?(timeline/)?[0-9]{17}[0-9]*(_[0-9]{17})?\.[a-z.]+"

@@ -153,13 +153,12 @@ def unproven(base: Base, evidence: Evidence) -> tuple[Instant, ...]:
     """The commits whose records the index may not have, by requested time.
 
     Files that a proof names must still be there: undoing an earlier build may have deleted them, and then the index
-    lacks what they said. If a compaction has taken them in, deriving finds nothing missing. What replaced file groups
-    is never taken for proven: Java looks for the keys that go in their base files alone, and not in their logs.
+    lacks what they said. If a compaction has taken them in, deriving finds nothing missing.
     """
     lacking = (
         instant
         for instant, commit in evidence.commits.items()
-        if moves_records(commit) and (commit.replaced or not _is_proven(evidence, instant))
+        if moves_records(commit) and not _is_proven(evidence, instant)
     )
     return tuple(sorted(lacking, key=lambda instant: instant.requested_at))
 

@@ -7,9 +7,15 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from hudi_engine.errors import CorruptFile, NotFound
+from hudi_engine.errors import CorruptFile
 from hudi_engine.format import json_text
-from hudi_engine.index.definitions import DEFAULT_PATH, IndexDefinition, parse_definitions
+from hudi_engine.index.definitions import (
+    DEFAULT_PATH,
+    IndexDefinition,
+    backup_of,
+    parse_definitions,
+    read_definitions,
+)
 from hudi_engine.table.properties_file import update_properties
 from hudi_engine.table.table import Table
 
@@ -41,6 +47,8 @@ def remove_definition(table: Table, name: str) -> None:
     known = tree.get(_ALL) or {}
     if name in known:
         _write(table, tree, {key: value for key, value in known.items() if key != name})
+    else:
+        _forget_backup(table)
 
 
 def _entry(definition: IndexDefinition, table_version: int) -> dict[str, object]:
@@ -59,18 +67,29 @@ def _path(table: Table) -> str:
 
 
 def _read(table: Table) -> dict[str, Any]:
+    """All that the file says; what we could not keep as it is meant is refused."""
     path = _path(table)
+    data = read_definitions(table.storage, path)
     try:
-        data = table.storage.read(path)
-        parse_definitions(data)  # refuses what we could not keep as it is meant
-    except NotFound:
-        return {}
+        parse_definitions(data)
     except CorruptFile as corrupt:
         raise corrupt.in_file(path) from corrupt
     return cast(dict[str, Any], json_text.parse(data, path)) if data else {}
 
 
 def _write(table: Table, tree: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:
+    """The new content, or nothing if it says the same; a crash in between leaves the old one as backup."""
     if tree.get(_ALL) != definitions:
         text = json.dumps({**tree, _ALL: definitions}, indent=2, separators=(",", " : "), ensure_ascii=False)
-        table.storage.replace(_path(table), text.encode())
+        storage, path = table.storage, _path(table)
+        if before := read_definitions(storage, path):
+            storage.replace(backup_of(path), before)
+        storage.replace(path, text.encode())
+    _forget_backup(table)
+
+
+def _forget_backup(table: Table) -> None:
+    """Remove the backup once the file itself is whole again."""
+    backup = backup_of(_path(table))
+    if any(file.path == backup for file in table.storage.list(backup.rpartition("/")[0])):
+        table.storage.delete(backup)

@@ -29,6 +29,7 @@ from hudi_engine.errors import (
 )
 
 _ROUNDS = 3
+_TRIES_TO_TIDY = 2
 # After these the table may be out of our reach, or another's: what was begun stays as it is, for the next run of the
 # same request to go on from.
 _LEAVE_AS_IS = (LockUnavailable, OutcomeUnknown, StorageUnavailable)
@@ -88,8 +89,11 @@ def run(site: Site, requested_at: str) -> Ready | Skipped | Redo:
 
 
 def _tidy(site: Site) -> None:
-    with suppress(EngineError), site.transaction() as transaction:  # the next plan does it as well
-        forget_over(transaction)
+    """Remove what a plan that is over leaves. If the store fails the outcome stands, and the next plan does it."""
+    for _ in range(_TRIES_TO_TIDY):
+        with suppress(EngineError), site.transaction() as transaction:
+            forget_over(transaction)
+            return
 
 
 def _run(run: Run) -> Ready | Skipped | Redo:

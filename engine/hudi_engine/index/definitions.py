@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from hudi_engine.errors import Contradiction, CorruptFile, Unsupported
+from hudi_engine.errors import Contradiction, CorruptFile, NotFound, Unsupported
 from hudi_engine.format import json_text
 from hudi_engine.index.kinds import IndexKind, kind_of
+from hudi_engine.storage.protocol import Storage
 
 DEFAULT_PATH: Final = ".hoodie/.index_defs/index.json"
 """Where Hudi writes the definitions, unless `hoodie.table.index.defs.path` says otherwise."""
@@ -38,6 +39,34 @@ class IndexDefinition:
     def is_partitioned(self) -> bool:
         """Whether a record index is one for each partition; elsewhere it says nothing."""
         return self.options.get("isPartitioned", "false").lower() == "true"
+
+
+def backup_of(path: str) -> str:
+    """Where the definitions stand as they were, while the file at `path` is being replaced."""
+    return f"{path}.backup"
+
+
+def read_definitions(storage: Storage, path: str) -> bytes:
+    """The file's content, or its backup's if a write to it was cut short; empty if there is no file.
+
+    Hudi's own writers overwrite it in place and without a lock (HUDI-9094), so that it may be torn for a moment.
+    """
+    data = _content(storage, path)
+    try:
+        parse_definitions(data)
+    except CorruptFile as corrupt:
+        backup = _content(storage, backup_of(path))
+        if not backup:
+            raise corrupt.in_file(path) from corrupt
+        return backup
+    return data
+
+
+def _content(storage: Storage, path: str) -> bytes:
+    try:
+        return storage.read(path)
+    except NotFound:
+        return b""
 
 
 def parse_definitions(data: bytes) -> Mapping[str, IndexDefinition]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from hudi_engine.errors import Contradiction, CorruptFile, NotFound
+from hudi_engine.errors import Contradiction, NotFound
 from hudi_engine.index.block_cache import BlockCache
-from hudi_engine.index.definitions import DEFAULT_PATH, IndexDefinition, parse_definitions
+from hudi_engine.index.definitions import DEFAULT_PATH, IndexDefinition, parse_definitions, read_definitions
 from hudi_engine.index.index import Index, effort_for, shard_groups
 from hudi_engine.index.kinds import IndexKind, kind_of, parse_shard_name
 from hudi_engine.index.layers import Layers
@@ -147,9 +147,4 @@ def _read_both(data: Table, metadata: Table) -> Readings:
 def _definitions(table: Table) -> Mapping[str, IndexDefinition]:
     """Where the property leads is given relative to the table's base path; an older table has none."""
     path = table.config.properties.get("hoodie.table.index.defs.path") or DEFAULT_PATH
-    try:
-        return parse_definitions(table.storage.read(path))
-    except NotFound:
-        return {}
-    except CorruptFile as corrupt:
-        raise corrupt.in_file(path) from corrupt
+    return parse_definitions(read_definitions(table.storage, path))
