@@ -65,17 +65,17 @@ def _found(metadata: MetadataTable, names: Collection[str]) -> tuple[_Foreign, .
     others = (
         plan
         for instant, plan in plans.items()
-        if any(index.name in names for index in plan.indexes) and not _is_ours(metadata, instant)
+        if any(index.name in names for index in plan.indexes) and not _is_ours(metadata, instant, plan)
     )
     return tuple(_Foreign(plan, max(_signs(metadata, plan), default=0)) for plan in (*others, *flags))
 
 
-def _is_ours(metadata: MetadataTable, instant: Instant) -> bool:
+def _is_ours(metadata: MetadataTable, instant: Instant, plan: IndexPlan) -> bool:
     """Whether we began it, or may: one that nobody began, at a time which is safe to complete (hudi-format 3.7)."""
     if attempts_of(metadata.data.storage, instant.requested_at):
         return True
     newest = max((each.requested_at for each in metadata.data_timeline.completed()), default="")
-    return instant.state is State.REQUESTED and instant.requested_at < newest
+    return instant.state is State.REQUESTED and instant.requested_at < newest and len(plan.indexes) == 1
 
 
 def _signs(metadata: MetadataTable, plan: IndexPlan) -> Iterator[int]:
