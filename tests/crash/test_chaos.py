@@ -6,6 +6,8 @@ import pytest
 
 from tests.crash.chaos import Life
 
+pytestmark = pytest.mark.thorough
+
 _QUICK = (3, 7)
 _LIVES = range(100, 150 if os.environ.get("HUDI_SOAK") else 112)
 

@@ -12,6 +12,8 @@ from tests.crash.conftest import CASES
 from tests.crash.verbs import VERBS
 from tests.worlds.starts import STARTS
 
+pytestmark = pytest.mark.thorough
+
 Record = Callable[[str, object], None]
 ERRORS = {"unavailable": StorageUnavailable, "full": NoSpaceLeft}
 _QUICK_STEP = 9

@@ -17,11 +17,11 @@ _WRITES = frozenset({"create", "replace", "delete"})
 
 @dataclass(slots=True)
 class Cue:
-    """Before the first operation that fits, after `skip` others that do, `act` is done once."""
+    """Before the first operation that fits, after `passes` others that do, `act` is done once."""
 
     fits: Callable[[str, str], bool]
     act: Act
-    skip: int = 0
+    passes: int = 0
     is_done: bool = False
 
 
@@ -47,9 +47,9 @@ class StagedStorage:
         """What was changed: of operation and path each, in order."""
         return [each for each in self.journal if each[0] in _WRITES]
 
-    def before(self, operation: str, text: str, act: Act, skip: int = 0) -> None:
+    def before(self, operation: str, text: str, act: Act, passes: int = 0) -> None:
         """Let `act` happen before the operation on a path that holds `text`."""
-        self.cues.append(Cue(lambda name, path: name == operation and text in path, act, skip))
+        self.cues.append(Cue(lambda name, path: name == operation and text in path, act, passes))
 
     def once(self, is_so: Callable[[], bool], act: Act) -> None:
         """Let `act` happen before the first operation after which, or before which, this is so."""
@@ -92,8 +92,8 @@ class StagedStorage:
             raise Crash("dead already")
         for cue in self.cues:
             if not cue.is_done and cue.fits(operation, path):
-                if cue.skip:
-                    cue.skip -= 1
+                if cue.passes:
+                    cue.passes -= 1
                     continue
                 cue.is_done = True
                 cue.act()

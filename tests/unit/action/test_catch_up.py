@@ -33,6 +33,8 @@ from tests.worlds.starts import STARTS
 from tests.worlds.world import WRITERS_LEASE, World, world_of
 from tests.worlds.writer import Write, Writer, partitions_of
 
+pytestmark = pytest.mark.thorough
+
 MERGE_ON_READ = [start for start in STARTS if start.endswith("mor")]
 A_FEW = ["v6_mor", "v9_cow"]
 
@@ -337,7 +339,7 @@ def test_falling_behind_is_said_before_time_is_up() -> None:
             world.clock.advance(10_000)
             run.liveness.beat()
             begun.pop(0).insert(first, f"again {next(numbers)}").complete()
-            stage.before("read", ".parquet", commit_one, skip=1)
+            stage.before("read", ".parquet", commit_one, passes=1)
 
         commit_one()
         with pytest.raises(TimedOut, match="fell behind"):
@@ -476,7 +478,7 @@ def test_whoever_dies_while_writing_entries_is_followed_by_one_who_writes_them(s
         write.insert(first, "left out").complete()
         stage = StagedStorage(world.storage)
         folder = ".hoodie/metadata/" + world.metadata().table.config.timeline_folder
-        stage.before("create", f"{folder}/{write.instant[:8]}", stage.die, skip=2)
+        stage.before("create", f"{folder}/{write.instant[:8]}", stage.die, passes=2)
         with pytest.raises(Crash):
             CatchUp(on_stage(run, stage), base_of(run)).run()
         assert answers(world) != world.truth()

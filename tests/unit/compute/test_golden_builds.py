@@ -21,6 +21,8 @@ from tests.golden.expected_indexes import expected_indexes
 from tests.golden.unpack import unpack
 from tests.unit.compute.tables import SOLO
 
+pytestmark = pytest.mark.thorough
+
 # Every golden table with a complete record index.
 INDEXED = [
     "v6_cow_indexed",

@@ -16,6 +16,8 @@ from hudi_engine.storage.memory import Fault, Way
 from hudi_engine.watch import Unwatched
 from tests.unit.compute.tables import INSTANT_MS, KeyTable, file_id
 
+pytestmark = pytest.mark.thorough
+
 LONGEST = 32767
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 repeated = st.builds(
