@@ -27,7 +27,7 @@ from tests.rfc.indexing import (
 from tests.worlds.invariants import require_tidy
 from tests.worlds.stage import StagedStorage
 from tests.worlds.starts import stored_in
-from tests.worlds.world import LEASE, World
+from tests.worlds.world import LEASE, World, world_of
 
 
 def heartbeat(plan: str) -> str:
@@ -197,8 +197,9 @@ def test_step_8_the_heartbeat_is_gone_after_a_failure(world: World, at_write: in
     assert heartbeat(plan.requested_at) not in world.paths()
 
 
-def test_step_8_the_heartbeat_is_gone_after_success(world: World) -> None:
+def test_step_8_the_heartbeat_is_gone_after_success() -> None:
     """8, and the instant is completed."""
+    world = world_of("v9_cow")
     plan = planned(world)
 
     run(world.site(), plan.requested_at)

@@ -1,6 +1,7 @@
 """RFC-45, run, steps 7 to 9: the index is caught up, and readers are told, in one critical section."""
 
 from hudi_engine.action.attempts import require_newest
+from hudi_engine.action.dropped import note_built
 from hudi_engine.action.execute import Run
 from hudi_engine.action.flags import flag_complete
 from hudi_engine.action.plans import IndexPlan, outcome_bytes, timeline_path
@@ -22,14 +23,27 @@ def complete_plan(run: Run, transaction: Transaction, caught_up_to: str) -> None
 def complete_instant(transaction: Transaction, plan: IndexPlan, caught_up_to: str) -> None:
     """The completed file, once: a completed instant is never written again.
 
-    If it would be the newest completed instant of the table, because others were rolled back meanwhile, the plan is
-    removed instead: Java takes such a time for the next indexes that it makes, and they wipe each other.
+    Where it would do harm the plan is removed instead, and a note says that it was carried out.
     """
-    table, timeline = transaction.table, transaction.data_timeline
-    if all(plan.requested_at > instant.requested_at for instant in timeline.completed()):
+    table = transaction.table
+    if _would_harm(transaction, plan):
+        note_built(table.storage, plan, transaction.next_time())
         remove_instant(transaction, plan)
         return
     completed_at = None if table.config.layout == 1 else transaction.next_time()
     instant = Instant(plan.requested_at, Action.INDEXING, State.COMPLETED, completed_at)
     content = outcome_bytes(plan, caught_up_to, table.config.version)
     table.storage.create(timeline_path(table, instant), content)
+
+
+def _would_harm(transaction: Transaction, plan: IndexPlan) -> bool:
+    """Whether Hudi's own readers or writers go wrong by a completed indexing instant.
+
+    Its archiver never takes one. Once it has taken all that is older, Hudi 1.x has the timeline of a merge-on-read
+    table begin there, and puts logs of archived commits into the wrong slices. And if one is the newest completed
+    instant, because others were rolled back, Java takes its time for the next indexes that it makes, which wipe each
+    other.
+    """
+    config, completed = transaction.table.config, transaction.data_timeline.completed()
+    is_newest = all(plan.requested_at > instant.requested_at for instant in completed)
+    return is_newest or (config.layout == 2 and config.is_merge_on_read)

@@ -130,9 +130,8 @@ def find_base(metadata: MetadataTable, plan: str, index: str) -> Base | None:
         for instant, commit in metadata.table.archived_commits(*_OURS)
     ]
     bases = (base_of(index, commit, instant, at) for instant, at, commit in commits)
-    return max(
-        (base for base in bases if base is not None and base.plan == plan), key=lambda b: b.attempt, default=None
-    )
+    ours = (base for base in bases if base is not None and base.plan == plan)
+    return max(ours, key=lambda base: base.completed_at, default=None)
 
 
 def proof_of(base: Base, commit: CommitMetadata, instant: str, completed_at: str) -> Proof | None:

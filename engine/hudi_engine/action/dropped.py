@@ -1,24 +1,28 @@
-"""What was dropped on purpose: so that an index which a plan has built and nobody lists is not taken for lost.
+"""What was built and leaves no instant on the timeline, and what was dropped on purpose.
 
-Completed plans stay on the timeline for good, and nothing on it tells of a drop.
+So that an index which a plan has built and nobody lists is told as lost if, and only if, a writer deleted it. Completed
+plans stay on the timeline for good where they stay at all, and nothing on it tells of a drop.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from hudi_engine.action.attempts import FOLDER
-from hudi_engine.action.plans import read_plan
+from hudi_engine.action.plans import IndexPlan, read_plan
 from hudi_engine.errors import CorruptFile, NotFound
 from hudi_engine.format import json_text
-from hudi_engine.format.instant_names import Action, Instant
+from hudi_engine.format.instant_names import Action, Instant, InstantTime, State
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.table import Table
 from hudi_engine.table.timeline import Timeline
 
+_BUILT: Final = f"{FOLDER}/built"
+
 
 def completed_plans(table: Table, timeline: Timeline) -> dict[Instant, tuple[str, ...]]:
-    """The names of the indexes that each completed plan has built, the oldest first."""
-    found = {}
+    """The names of the indexes that each plan has built, of which the timeline or a note tells."""
+    found = dict(_noted(table.storage))
     for instant in timeline.of(Action.INDEXING):
         if instant.is_completed:
             try:
@@ -28,13 +32,36 @@ def completed_plans(table: Table, timeline: Timeline) -> dict[Instant, tuple[str
     return found
 
 
+def note_built(storage: Storage, plan: IndexPlan, completed_at: InstantTime) -> None:
+    """Remember of each of its indexes that this plan has built it. Under the lock."""
+    for index in plan.indexes:
+        text = json.dumps({"plan": plan.requested_at, "completed_at": completed_at})
+        storage.replace(f"{_BUILT}/{index.name}.json", text.encode())
+        # A plan that leaves no instant leaves its time to the next one.
+        if plan.requested_at in (dropped := dropped_plans(storage, index.name)):
+            _note_dropped(storage, index.name, dropped - {plan.requested_at})
+
+
+def _noted(storage: Storage) -> Iterator[tuple[Instant, tuple[str, ...]]]:
+    for file in storage.list(_BUILT):
+        tree = json_text.parse(storage.read(file.path), "the note of an index that was built")
+        if not isinstance(tree, dict) or not all(isinstance(tree.get(key), str) for key in ("plan", "completed_at")):
+            raise CorruptFile("no note of an index that was built; remove it", 0, file.path)
+        times = InstantTime(tree["plan"]), InstantTime(tree["completed_at"])
+        yield Instant(times[0], Action.INDEXING, State.COMPLETED, times[1]), (file.name.removesuffix(".json"),)
+
+
 def note_dropped(table: Table, timeline: Timeline, names: Iterable[str]) -> None:
     """Remember that what plans have built of these indexes until now is gone on purpose. Under the lock."""
     plans = completed_plans(table, timeline)
     for name in names:
         built = sorted(instant.requested_at for instant, indexes in plans.items() if name in indexes)
         if built:
-            table.storage.replace(_path(name), json.dumps({"plans": built}).encode())
+            _note_dropped(table.storage, name, built)
+
+
+def _note_dropped(storage: Storage, name: str, plans: Iterable[str]) -> None:
+    storage.replace(_path(name), json.dumps({"plans": sorted(plans)}).encode())
 
 
 def dropped_plans(storage: Storage, name: str) -> frozenset[str]:
