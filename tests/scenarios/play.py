@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from hudi_engine.action.drop import Dropped, run_drop
+from hudi_engine.action.dropped import completed_plans
 from hudi_engine.action.index import Ready, Redo, build, run
 from hudi_engine.action.plans import IndexPlan
 from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
@@ -256,8 +257,9 @@ class Player:
                 return _words(run_abort(site, self._plan()))
 
     def _plan(self) -> str:
-        plans = self.world.table().timeline().of(Action.INDEXING)
-        return next((i.requested_at for i in plans if not i.is_completed), plans[-1].requested_at)
+        table = self.world.table()
+        pending = [i for i in table.timeline().of(Action.INDEXING) if not i.is_completed]
+        return (pending or list(completed_plans(table, table.timeline())))[-1].requested_at
 
     def _cue(self, stage: StagedStorage, line: str) -> None:
         """`when deriving` is when X reads the data once more, to find what the index lacks."""

@@ -157,7 +157,8 @@ class JavaMetadata:
         done = {i.requested_at for i in metadata.timeline.completed()}
         if metadata.table.config.layout == 1:
             latest = max(i.requested_at for i in metadata.timeline.of("deltacommit") if i.is_completed)  # type: ignore[arg-type]  # an Action is its text
-            return "" if any(each <= latest for each in pending) else f"{latest}001"
+            instant = f"{latest}001"
+            return "" if instant in done or any(each <= latest for each in pending) else instant
         held = [each for each in pending if each in done]
         return f"{int(min(held)) - 1:017d}" if held else next(iter(times))
 
