@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hudi_engine.action.plans import timeline_path
 from hudi_engine.action.site import Transaction
 from hudi_engine.concurrency.owner import Owner
 from hudi_engine.errors import AlreadyExists, CorruptFile, Superseded
@@ -87,7 +86,7 @@ def remove_pending_commits(transaction: Transaction, plan: str) -> None:
         if not instant.is_completed and instant.requested_at in reserved:
             for state in (State.INFLIGHT, State.REQUESTED):
                 transaction.require_held()
-                metadata.table.storage.delete(timeline_path(metadata.table, instant.in_state(state)))
+                metadata.table.storage.delete(metadata.table.path_of(instant.in_state(state)))
 
 
 def require_newest(transaction: Transaction, attempt: Attempt) -> None:

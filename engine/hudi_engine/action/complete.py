@@ -4,7 +4,7 @@ from hudi_engine.action.attempts import require_newest
 from hudi_engine.action.dropped import note_built
 from hudi_engine.action.execute import Run
 from hudi_engine.action.flags import flag_complete
-from hudi_engine.action.plans import IndexPlan, outcome_bytes, timeline_path
+from hudi_engine.action.plans import IndexPlan, outcome_bytes
 from hudi_engine.action.site import Transaction
 from hudi_engine.action.undo import remove_instant
 from hudi_engine.format.instant_names import Action, Instant, State
@@ -33,7 +33,7 @@ def complete_instant(transaction: Transaction, plan: IndexPlan, caught_up_to: st
     completed_at = None if table.config.layout == 1 else transaction.next_time()
     instant = Instant(plan.requested_at, Action.INDEXING, State.COMPLETED, completed_at)
     content = outcome_bytes(plan, caught_up_to, table.config.version)
-    table.storage.create(timeline_path(table, instant), content)
+    table.storage.create(table.path_of(instant), content)
 
 
 def _would_harm(transaction: Transaction, plan: IndexPlan) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from hudi_engine.action.metadata_instants import OURS
 from hudi_engine.format.instant_names import Action, Instant
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.table.contents import CommitMetadata
@@ -26,7 +27,6 @@ of a catch-up the instant that the index has with it."""
 
 _COMMITS: Final = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
 _MOVE_NOTHING: Final = frozenset({"COMPACT", "LOG_COMPACT", "INDEX", "ALTER_SCHEMA"})
-_OURS: Final = ("00000000000000500", "00000000000000999")
 _LATE_MS: Final = 10_000
 """How long after its completion time a commit may become visible: Java takes that time, waits, and then writes."""
 
@@ -127,7 +127,7 @@ def find_base(metadata: MetadataTable, plan: str, index: str) -> Base | None:
     # The archiver of the metadata table begins with the lowest times, so with this one.
     commits += [
         (instant.requested_at, instant.completed_at or "", commit)
-        for instant, commit in metadata.table.archived_commits(*_OURS)
+        for instant, commit in metadata.table.archived_commits(*OURS)
     ]
     bases = (base_of(index, commit, instant, at) for instant, at, commit in commits)
     ours = (base for base in bases if base is not None and base.plan == plan)

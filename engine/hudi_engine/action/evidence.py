@@ -11,13 +11,13 @@ from hudi_engine.action.coverage import (
     just_before,
     proof_of,
 )
+from hudi_engine.action.metadata_instants import SOLO
 from hudi_engine.action.reading import Reading
 from hudi_engine.format.instant_names import Action, Instant
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.table import Table
 
-_SOLO = "00000000000000"
 _LATE_MS = 3_600_000  # how much older than the base's newest commit one may be that came to light after it
 _LAST = "9" * 17
 _Commits = Iterable[tuple[Instant, CommitMetadata]]
@@ -71,7 +71,7 @@ class Records:
         commits: list[tuple[Instant, str, CommitMetadata]] = []
         for instant in metadata.timeline.of(Action.DELTA_COMMIT):
             time = instant.requested_at
-            is_ours = time not in of_the_data and not time.startswith(_SOLO)
+            is_ours = time not in of_the_data and not time.startswith(SOLO)
             if instant.is_completed and (time in instants or is_ours):
                 commits.append((instant, completed_at[time], self._commit(metadata.table, instant)))
         for instant, commit in self._archived_since(metadata.table, first_write(metadata), base):
@@ -101,4 +101,4 @@ class Records:
 def first_write(metadata: MetadataTable) -> str:
     """Where the metadata table's active timeline begins, but for the times at which indexes are made."""
     writes = metadata.timeline.writes()
-    return next((write.requested_at for write in writes if not write.requested_at.startswith(_SOLO)), "")
+    return next((write.requested_at for write in writes if not write.requested_at.startswith(SOLO)), "")

@@ -1,13 +1,13 @@
 """RFC-79, executing a plan: of any number of runners of one plan at most one takes effect."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
 from hudi_engine.action.attempts import Attempt, all_reserved, attempts_of, begin_attempt, remove_pending_commits
 from hudi_engine.action.metadata_instants import base_instant
-from hudi_engine.action.plans import IndexPlan, read_plan, timeline_path
+from hudi_engine.action.plans import IndexPlan, read_plan
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.action.strays import strays_of
 from hudi_engine.concurrency.heartbeat import Liveness
@@ -107,8 +107,5 @@ def _take_over(transaction: Transaction, plan: IndexPlan) -> Attempt:
 
 
 def _begin(transaction: Transaction, instant: Instant) -> None:
-    try:
-        inflight = instant.in_state(State.INFLIGHT)
-        transaction.site.storage.create(timeline_path(transaction.table, inflight), b"")
-    except AlreadyExists:
-        pass  # an earlier attempt's
+    with suppress(AlreadyExists):  # an earlier attempt's
+        transaction.site.storage.create(transaction.table.path_of(instant.in_state(State.INFLIGHT)), b"")

@@ -32,7 +32,7 @@ _ROUNDS = 3
 _TRIES_TO_TIDY = 2
 # After these the table may be out of our reach, or another's: what was begun stays as it is, for the next run of the
 # same request to go on from.
-_LEAVE_AS_IS = (LockUnavailable, OutcomeUnknown, StorageUnavailable)
+_LEAVE_AS_IS = (LockLost, LockUnavailable, OutcomeUnknown, StorageUnavailable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def run(site: Site, requested_at: str) -> Ready | Skipped | Redo:
     """RFC-45, "Run Indexing", of one plan. A failure undoes it, unless the table is out of reach by then."""
     try:
         outcome = execute_plan(site, requested_at, _run)
-    except (*_LEAVE_AS_IS, LockLost):
+    except _LEAVE_AS_IS:
         raise
     except EngineError:
         _tidy(site)

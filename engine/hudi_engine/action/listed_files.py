@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from hudi_engine.errors import NotFound
 from hudi_engine.format import service_records
-from hudi_engine.format.instant_names import Action, Instant, instant_file
+from hudi_engine.format.instant_names import Action, Instant
 from hudi_engine.format.names import parse_base_file, parse_log_file, refuse_if_native_log
 from hudi_engine.format.service_records import RecordName
 from hudi_engine.index.files_entries import Sizes
@@ -80,7 +80,7 @@ def _touched(table: Table, instant: Instant) -> set[str] | None:
         return {stat.partition for stat in commit.stats} | commit.replaced.keys()
     if instant.action not in _RECORDS:
         return None
-    data = table.storage.read(f"{table.config.timeline_folder}/{instant_file(instant)}")
+    data = table.storage.read(table.path_of(instant))
     record: Any = service_records.decode(_RECORDS[instant.action], data)
     return set(record["partitionMetadata"] or {})
 

@@ -88,7 +88,7 @@ def run_metadata_commit(metadata: MetadataTable, commit: MetadataCommit, complet
         None if table.config.layout == 1 else completed_at,
     )
     try:
-        table.storage.create(f"{table.config.timeline_folder}/{instant_file(ended)}", _content(table, commit))
+        table.storage.create(table.path_of(ended), _content(table, commit))
     except AlreadyExists:
         _require_same(table, ended, commit)
 
@@ -119,7 +119,7 @@ def _require_free(timeline: Timeline, instant: str) -> None:
 
 def _create_once(table: Table, instant: Instant, data: bytes) -> None:
     with suppress(AlreadyExists):  # ours, from a run before this one: `_require_free` saw no other action
-        table.storage.create(f"{table.config.timeline_folder}/{instant_file(instant)}", data)
+        table.storage.create(table.path_of(instant), data)
 
 
 def _require_files(table: Table, commit: MetadataCommit) -> None:
@@ -136,7 +136,7 @@ def _require_files(table: Table, commit: MetadataCommit) -> None:
 
 
 def _require_same(table: Table, completed: Instant, commit: MetadataCommit) -> None:
-    path = f"{table.config.timeline_folder}/{instant_file(completed)}"
+    path = table.path_of(completed)
     wanted = parse_commit(_content(table, commit), Action.DELTA_COMMIT, layout=table.config.layout)
     if parse_commit(table.storage.read(path), Action.DELTA_COMMIT, layout=table.config.layout) != wanted:
         raise Contradiction(

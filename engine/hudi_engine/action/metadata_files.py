@@ -167,7 +167,7 @@ def _is_running(table: Table, instant: Instant) -> bool:
     if instant.action in _NOT_WRITERS or (instant.state is State.REQUESTED and instant.action in _PLANNED):
         return False
     if instant.state is State.REQUESTED and instant.action is Action.REPLACE_COMMIT:
-        return not is_clustering(table.storage.read(f"{table.config.timeline_folder}/{instant_file(instant)}"))
+        return not is_clustering(table.storage.read(table.path_of(instant)))
     return True
 
 

@@ -6,16 +6,19 @@ from typing import Any, Final
 from hudi_engine.concurrency.instant_times import just_below
 from hudi_engine.errors import Contradiction
 from hudi_engine.format import service_records
-from hudi_engine.format.instant_names import Action, Instant, InstantTime, instant_file
+from hudi_engine.format.instant_names import Action, Instant, InstantTime
 from hudi_engine.format.names import parse_base_file, parse_log_file
 from hudi_engine.format.service_records import RecordName
 from hudi_engine.index.metadata_table import MetadataTable
 
-_SOLO: Final = "00000000000000"
+SOLO: Final = "00000000000000"
 """How the times begin at which Hudi itself makes indexes: as if before every commit of the data."""
 _OURS: Final = range(500, 1000)
 """Hudi counts up from zero, ten in version 6, and looks at its active timeline only: it would take ours again."""
-_INSTANT_DIGITS: Final = 17
+OURS: Final = (f"{SOLO}{_OURS.start}", f"{SOLO}{_OURS.stop - 1}")
+"""The first and the last of the times at which only the engine makes indexes."""
+INSTANT_DIGITS: Final = 17
+"""Of a time to the millisecond; in version 6 times of the metadata table may have three more."""
 _INDEXER: Final = "004"
 """By this ending, one of six, Hudi 0.15.0 knows a commit of the metadata table that is no commit of the data."""
 
@@ -27,14 +30,14 @@ def solo_instant(metadata: MetadataTable, taken: Collection[str]) -> InstantTime
     """
     archived = (instant.requested_at for instant in metadata.table.history())
     used = {*_on_timeline(metadata), *archived, *_in_names(metadata, "record_index"), *taken}
-    numbers = [int(each[len(_SOLO) :]) for each in used if each.startswith(_SOLO) and len(each) == _INSTANT_DIGITS]
+    numbers = [int(each[len(SOLO) :]) for each in used if each.startswith(SOLO) and len(each) == INSTANT_DIGITS]
     number = max((each for each in numbers if each in _OURS), default=_OURS.start - 1) + 1
     if number not in _OURS:
         raise Contradiction(
             f"{metadata.table.storage.location}: all of the {len(_OURS)} times at which the engine makes an index are "
             "used up, which takes as many failed attempts. Drop the index, and with it their files."
         )
-    return InstantTime(f"{_SOLO}{number:03d}")
+    return InstantTime(f"{SOLO}{number:03d}")
 
 
 def base_instant(metadata: MetadataTable, index: str, taken: Collection[str]) -> InstantTime:
@@ -45,7 +48,7 @@ def base_instant(metadata: MetadataTable, index: str, taken: Collection[str]) ->
     more. Before that, as in Hudi, an index is made as if before every commit of the data.
     """
     first = metadata.timeline.first_write_still_active()
-    if first.startswith(_SOLO) or not metadata.table.history():
+    if first.startswith(SOLO) or not metadata.table.history():
         return solo_instant(metadata, taken)
     return log_instant(metadata, index, first, taken)
 
@@ -55,7 +58,7 @@ def log_instant(metadata: MetadataTable, index: str, instant: str, reserved: Col
 
     `reserved` are times that were given away and may stand nowhere yet.
     """
-    taken = _taken(metadata, index) | {time[:_INSTANT_DIGITS] for time in reserved}
+    taken = _taken(metadata, index) | {time[:INSTANT_DIGITS] for time in reserved}
     below = just_below(InstantTime(instant), taken, metadata.data.zone)
     return InstantTime(below + _INDEXER) if metadata.table.config.version == 6 else below
 
@@ -63,7 +66,7 @@ def log_instant(metadata: MetadataTable, index: str, instant: str, reserved: Col
 def _taken(metadata: MetadataTable, index: str) -> frozenset[str]:
     data = metadata.data_timeline.instants
     times = {*(each.requested_at for each in data), *_on_timeline(metadata), *_in_names(metadata, index)}
-    return frozenset(each[:_INSTANT_DIGITS] for each in (*times, *_rolled_back(metadata)))
+    return frozenset(each[:INSTANT_DIGITS] for each in (*times, *_rolled_back(metadata)))
 
 
 def _on_timeline(metadata: MetadataTable) -> Iterator[str]:
@@ -86,6 +89,6 @@ def _rolled_back(metadata: MetadataTable) -> Iterator[str]:
 
 
 def _targets(metadata: MetadataTable, rollback: Instant) -> list[str]:
-    path = f"{metadata.table.config.timeline_folder}/{instant_file(rollback)}"
-    record: Any = service_records.decode(RecordName.ROLLBACK, metadata.table.storage.read(path))
+    data = metadata.table.storage.read(metadata.table.path_of(rollback))
+    record: Any = service_records.decode(RecordName.ROLLBACK, data)
     return list(record["commitsRollback"] or ())

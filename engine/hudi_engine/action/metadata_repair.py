@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hudi_engine.action.flags import flag_complete
+from hudi_engine.action.metadata_instants import INSTANT_DIGITS
 from hudi_engine.action.site import Site
 from hudi_engine.errors import Contradiction, NotFound
 from hudi_engine.format.instant_names import Action, Instant, instant_file
@@ -11,7 +12,6 @@ from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import FOLDER, MetadataTable
 
 _INDEX: Final = IndexKind.FILES.value
-_INSTANT_DIGITS: Final = 17
 _WITHOUT_FILES: Final = frozenset({Action.SAVEPOINT, Action.INDEXING})
 
 
@@ -68,5 +68,5 @@ def _was_listed(instant: Instant, first: Instant) -> bool:
     There completion times are those of files, which change when a table is copied.
     """
     if first.completed_at is None or instant.completed_at is None:
-        return instant.requested_at <= first.requested_at[:_INSTANT_DIGITS]
+        return instant.requested_at <= first.requested_at[:INSTANT_DIGITS]
     return instant.completed_at < first.completed_at

@@ -6,7 +6,7 @@ from typing import Any
 
 from hudi_engine.errors import CorruptFile
 from hudi_engine.format import service_records
-from hudi_engine.format.instant_names import Action, Instant, InstantTime, State, instant_file
+from hudi_engine.format.instant_names import Action, Instant, InstantTime, State
 from hudi_engine.format.service_records import RecordName
 from hudi_engine.storage.protocol import FileStat
 from hudi_engine.table.table import Table
@@ -36,7 +36,7 @@ class IndexPlan:
 def read_plan(table: Table, instant: Instant) -> IndexPlan:
     """The plan of an indexing instant in whatever state it is."""
     requested = instant.in_state(State.REQUESTED)
-    path = timeline_path(table, requested)
+    path = table.path_of(requested)
     data = table.storage.read(path)
     require_content(FileStat(path, len(data), 0))
     try:
@@ -63,10 +63,6 @@ def outcome_bytes(plan: IndexPlan, caught_up_to: str, table_version: int) -> byt
     """The content of the completed instant: each index with what it is caught up to (field failure 39)."""
     infos = [_info(index.name, caught_up_to, index.options) for index in plan.indexes]
     return service_records.encode(RecordName.INDEX_COMMIT, {"indexPartitionInfos": infos}, table_version)
-
-
-def timeline_path(table: Table, instant: Instant) -> str:
-    return f"{table.config.timeline_folder}/{instant_file(instant)}"
 
 
 def _info(name: str, upto: str, options: Mapping[str, str]) -> dict[str, object]:

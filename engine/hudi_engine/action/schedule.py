@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hudi_engine.action.attempts import forget_over
-from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, plan_bytes, timeline_path
+from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, plan_bytes
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.concurrency.instant_times import just_below
 from hudi_engine.errors import Contradiction, Unsupported
@@ -45,7 +45,7 @@ def schedule(site: Site, request: IndexRequest) -> IndexPlan | Skipped:
         if isinstance(planned, IndexPlan):
             instant = Instant(planned.requested_at, Action.INDEXING, State.REQUESTED)
             transaction.require_held()
-            path = timeline_path(transaction.table, instant)
+            path = transaction.table.path_of(instant)
             site.storage.create(path, plan_bytes(planned, transaction.table.config.version))  # 2.c
     return planned
 

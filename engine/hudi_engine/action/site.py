@@ -29,7 +29,7 @@ _INSTANT_DIGITS = 17
 class Site:
     """A table's files, and all that is uncertain: time, lock, liveness, identity, workers, and who looks on.
 
-    `holds_ms` collects how long each transaction held the lock.
+    `holds_ms` collects how long each transaction held the lock, `waits_ms` how long it waited for it, if in vain too.
     """
 
     storage: Storage
@@ -42,6 +42,7 @@ class Site:
     watch: Watch
     cache: BlockCache = field(default_factory=lambda: BlockCache(_CACHE_BYTES))
     holds_ms: list[int] = field(default_factory=list)
+    waits_ms: list[int] = field(default_factory=list)
 
     def table(self) -> Table:
         """The table as its properties are now."""
@@ -60,7 +61,12 @@ class Site:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """The lock alone, for a table that may have no metadata table; it is let go at the end, whatever happens."""
-        self.lock.acquire(whole_number(self.conf, WAIT_KEY, _WAIT_MS) / 1000)
+        wait_seconds = whole_number(self.conf, WAIT_KEY, _WAIT_MS) / 1000
+        asked_at = self.clock.now_ms()
+        try:
+            self.lock.acquire(wait_seconds)
+        finally:
+            self.waits_ms.append(max(0, self.clock.now_ms() - asked_at))
         held_from = self.clock.now_ms()
         try:
             yield

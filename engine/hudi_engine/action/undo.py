@@ -6,12 +6,14 @@ from hudi_engine.action.attempts import attempts_of, forget_over, remove_pending
 from hudi_engine.action.definitions_file import remove_definition
 from hudi_engine.action.execute import Run, await_silence
 from hudi_engine.action.flags import unflag
-from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, read_plan, timeline_path
+from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, read_plan
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.action.strays import instant_of
 from hudi_engine.errors import NotFound
 from hudi_engine.format.instant_names import Action, Instant, InstantTime, State, instant_file
 from hudi_engine.format.names import PARTITION_METAFILE
+from hudi_engine.index.metadata_table import FOLDER
+from hudi_engine.storage.in_folder import InFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def files_of_index(transaction: Transaction, name: str) -> tuple[str, ...]:
 
 def delete_files(site: Site, files: tuple[str, ...]) -> None:
     """Delete what was settled under the lock; the lock is not held meanwhile."""
-    storage = site.metadata().table.storage
+    storage = InFolder(site.storage, FOLDER)
     site.watch.begin("delete", len(files))
     for path in files:
         storage.delete(path)
@@ -117,4 +119,4 @@ def remove_instant(transaction: Transaction, plan: IndexPlan) -> None:
         instant = Instant(plan.requested_at, Action.INDEXING, state)
         if instant_file(instant) in transaction.data_timeline.files:
             transaction.require_held()
-            table.storage.delete(timeline_path(table, instant))
+            table.storage.delete(table.path_of(instant))

@@ -1,9 +1,7 @@
 """The keys of all shards: in memory up to a limit, the rest on disk as runs."""
 
-import errno
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -12,8 +10,13 @@ import pyarrow as pa
 
 from hudi_engine.compute.runs import RUN, SliceKeys, merged, run_of
 from hudi_engine.compute.split import ShardKeys
-from hudi_engine.errors import NoSpaceLeft
+from hudi_engine.storage.scratch import room_in
 
+# What has no room where the disk is full, and what to do then.
+_FOR = (
+    "the record keys that do not fit into memory",
+    "Make room, or let TMPDIR name a folder on a larger disk, or allow more memory, and build again.",
+)
 # What an array costs beyond its values.
 _ARRAY_BYTES: Final = 512
 # Of each run one piece is in memory when runs are merged.
@@ -88,7 +91,7 @@ class Spill:
         path = self._folder / f"run-{len(self._files)}.arrow"
         pieces = {}
         first = 0
-        with _no_space_said(self._folder), pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, RUN) as writer:
+        with room_in(self._folder, *_FOR), pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, RUN) as writer:
             for place in list(full.keys):
                 last = first
                 for piece in run_of(full.keys.pop(place), _PIECE_BYTES):
@@ -97,16 +100,3 @@ class Spill:
                 pieces[place] = range(first, last)
                 first = last
         return _Spilled(path, pieces)
-
-
-@contextmanager
-def _no_space_said(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as failed:
-        if failed.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-        raise NoSpaceLeft(
-            f"{folder}: no room for the record keys that do not fit into memory ({failed}). Make room, or let TMPDIR "
-            "name a folder on a larger disk, or allow more memory, and build again."
-        ) from failed

@@ -61,7 +61,7 @@ class Table:
 
     def commit(self, instant: Instant) -> CommitMetadata:
         """What a completed commit says about itself."""
-        path = self._path(instant)
+        path = self.path_of(instant)
         with _naming(path):
             return parse_commit(self.storage.read(path), instant.action, layout=self.config.layout)
 
@@ -71,20 +71,20 @@ class Table:
 
     def undone(self, instant: Instant) -> frozenset[str]:
         """The instants that a completed rollback or restore undid."""
-        path = self._path(instant)
+        path = self.path_of(instant)
         with _naming(path):
             return parse_undone(self.storage.read(path), instant.action)
 
     def cleaned(self, instant: Instant) -> Mapping[str, tuple[str, ...]]:
         """The names of the files that a completed clean deleted, by partition."""
-        path = self._path(instant)
+        path = self.path_of(instant)
         with _naming(path):
             return parse_cleaned(self.storage.read(path))
 
     def compaction_plan(self, instant: Instant) -> tuple[CompactionOperation, ...]:
         """What a pending or completed compaction was asked to do."""
         requested = Instant(instant.requested_at, _pending_action(instant.action), State.REQUESTED)
-        path = self._path(requested)
+        path = self.path_of(requested)
         data = self.storage.read(path)
         require_content(FileStat(path, len(data), 0))
         with _naming(path):
@@ -98,7 +98,7 @@ class Table:
         cleans = [instant for instant in timeline.of(Action.CLEAN) if instant.is_completed]
         if not cleans:
             return ""
-        path = self._path(cleans[-1])
+        path = self.path_of(cleans[-1])
         with _naming(path):
             named = parse_earliest_kept(self.storage.read(path))
         return named or next((write.requested_at for write in timeline.writes() if write.is_completed), "")
@@ -185,7 +185,7 @@ class Table:
                 commit = self.commit(instant)
                 if commit.schema and commit.operation not in _KEEP_THE_SCHEMA:
                     refuse_renamed_columns(commit, instant)
-                    with _naming(self._path(instant)):
+                    with _naming(self.path_of(instant)):
                         return with_meta_columns(avro_schema.to_arrow(commit.schema))
         if created := self.config.properties.get("hoodie.table.create.schema"):
             with _naming(MAIN):
@@ -214,7 +214,7 @@ class Table:
         requested = pending.in_state(State.REQUESTED)
         if pending.action is not Action.REPLACE_COMMIT or instant_file(requested) not in timeline.files:
             return False
-        path = self._path(requested)
+        path = self.path_of(requested)
         with _naming(path):
             return is_clustering(self.storage.read(path))
 
@@ -236,7 +236,8 @@ class Table:
         """Where the name does not tell (layout 1, and files that an upgrade left), the modification time does."""
         return at_time(timeline.files[instant_file(instant)].modified_ms, self.zone)
 
-    def _path(self, instant: Instant) -> str:
+    def path_of(self, instant: Instant) -> str:
+        """The instant's file in the state that it is in."""
         return f"{self.config.timeline_folder}/{instant_file(instant)}"
 
 

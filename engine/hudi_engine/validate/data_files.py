@@ -7,7 +7,7 @@ from typing import Any
 
 from hudi_engine.errors import CorruptFile, NotFound
 from hudi_engine.format import service_records
-from hudi_engine.format.instant_names import Action, Instant, State, instant_file
+from hudi_engine.format.instant_names import Action, Instant, State
 from hudi_engine.format.log.block import BlockType, LogBlock
 from hudi_engine.format.log.reader import read_blocks
 from hudi_engine.format.names import BaseFileName, LogFileName, parse_base_file, parse_log_file
@@ -108,7 +108,7 @@ def blocks_of(storage: Storage, log: FileStat) -> list[LogBlock]:
 
 
 def _planned(table: Table, instant: Instant) -> Iterator[tuple[str, str]]:
-    path = f"{table.config.timeline_folder}/{instant_file(instant.in_state(State.REQUESTED))}"
+    path = table.path_of(instant.in_state(State.REQUESTED))
     try:
         data = table.storage.read(path)
         if not data:

@@ -1,6 +1,5 @@
 """Suspicious rows on disk, in parts."""
 
-import errno
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -9,8 +8,13 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from hudi_engine.errors import NoSpaceLeft
+from hudi_engine.storage.scratch import room_in
 
+# What has no room where the disk is full, and what to do then.
+_FOR = (
+    "the entries that look suspicious",
+    "Make room, or let TMPDIR name a folder on a larger disk, and run the validation again.",
+)
 # What is told of a row of either side. `key` is a record key, `value` what a secondary index has for it, `flaw` says
 # why an entry is of no use though it says the truth, and `is_outside` that it is none of a sample's.
 SUSPECT = pa.schema(
@@ -57,7 +61,7 @@ class Spill:
     @contextmanager
     def into(cls, folder: Path) -> Iterator["Spill"]:
         """A spill that takes rows until the end of the `with`."""
-        with _no_space_said(folder), ExitStack() as opened:
+        with room_in(folder, *_FOR), ExitStack() as opened:
             spill = cls(folder, opened)
             yield spill
             spill.write()
@@ -98,19 +102,6 @@ class Spill:
 def suspect_rows(columns: dict[str, pa.Array | str | bool | None], count: int) -> pa.Table:
     """Rows in the schema `SUSPECT`: columns that are not named are null, a single value is that of all rows."""
     return pa.table([_column(columns.get(field.name), field.type, count) for field in SUSPECT], schema=SUSPECT)
-
-
-@contextmanager
-def _no_space_said(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as failed:
-        if failed.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-        raise NoSpaceLeft(
-            f"{folder}: no room for the entries that look suspicious ({failed}). "
-            "Make room, or let TMPDIR name a folder on a larger disk, and run the validation again."
-        ) from failed
 
 
 def _column(given: pa.Array | str | bool | None, kind: pa.DataType, count: int) -> pa.Array:
