@@ -437,8 +437,13 @@ def job(table: Path, action: str, **changes: Any) -> dict[str, Any]:
 
 
 def interrupted(number: int, *arguments: str | Path) -> Ran:
-    """The command, sent a signal as soon as it waits for the lock: by then it handles signals and has begun to work."""
+    """The command, sent a signal as soon as it waits for the lock: by then it handles signals and has begun to work.
+
+    A shell that starts the tests in the background has them, and so the command, ignore interrupts: here it must not.
+    """
+    ours = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen([ENGINE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        signal.signal(signal.SIGINT, ours)
         while not is_waiting(process.pid):
             time.sleep(0.05)
         process.send_signal(number)
