@@ -16,7 +16,8 @@
     ├── LockUnavailable      22  the lock was not obtained, or its service is not reached  (retry)
     ├── LockLost             23  the lock may be another's by now; nothing was published   (retry)
     ├── Superseded           24  a newer attempt took this plan over; nothing was published
-    └── TimedOut             25  others did not finish in the time given; what was begun is undone   (retry)
+    ├── TimedOut             25  others did not finish in the time given; what was begun is undone   (retry)
+    └── PlanChanged          26  what would be built is not what was approved; nothing was written
 
 Raise leaves only. Each message says what was found, what was expected, where, and what to do next. The number is
 the exit code of `hudi-engine`; `retry` says whether the same call may succeed later with nothing else changed.
@@ -148,3 +149,9 @@ class TimedOut(EngineError):
 
     exit_code = 25
     retry = True
+
+
+class PlanChanged(EngineError):
+    """What would be built now is not what somebody has planned and approved; nothing was written."""
+
+    exit_code = 26

@@ -10,10 +10,11 @@ import click
 import typer
 
 from hudi_engine.cli import screen
+from hudi_engine.cli.asked import PARTITIONED_KEY
 from hudi_engine.cli.compute_choice import SCRATCH_KEY
 from hudi_engine.cli.dry_run import show_plan
 from hudi_engine.cli.index_status import show_status
-from hudi_engine.cli.jobs import PARTITIONED_KEY, carry_out
+from hudi_engine.cli.jobs import carry_out
 from hudi_engine.cli.options import Conf, Json, Location, Props, configuration
 from hudi_engine.concurrency.lock import SINGLE_WRITER_KEY
 from hudi_engine.contract import Action, ComputeKind, JobReport, JobRequest, KindReport, Malformed

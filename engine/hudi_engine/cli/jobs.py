@@ -1,10 +1,9 @@
 """A job from its request to its report: real time, real storage, a real lock, and whoever looks on."""
 
 import os
-import socket
+import sys
 import traceback
-import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
@@ -12,59 +11,63 @@ from hudi_engine.action.coverage import find_base
 from hudi_engine.action.drop import run_drop
 from hudi_engine.action.index import Ready, Redo, build, run
 from hudi_engine.action.plans import pending_plans
-from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
+from hudi_engine.action.schedule import Skipped, schedule
 from hudi_engine.action.site import Site
 from hudi_engine.action.undo import run_abort
+from hudi_engine.cli.asked import index_request_of, owner
 from hudi_engine.cli.checking import check
 from hudi_engine.cli.compute_choice import compute_of
 from hudi_engine.cli.failures import DEBUG, exit_code, message
+from hudi_engine.cli.mounted import read_mounted
 from hudi_engine.cli.phases import Phases, watching
+from hudi_engine.cli.planning import NOTHING_TO_DO, report_plan, require_planned
 from hudi_engine.cli.stopping import stoppable
+from hudi_engine.cli.veil import veil_over
 from hudi_engine.clock import SystemClock
 from hudi_engine.compute.order import Compute
 from hudi_engine.concurrency.heartbeat import Heartbeats, own_lease
 from hudi_engine.concurrency.lock import lock_of
-from hudi_engine.concurrency.owner import Owner
-from hudi_engine.concurrency.settings import is_set
-from hudi_engine.contract import Action, JobReport, JobRequest, KindReport, LockHolds, Outcome
-from hudi_engine.errors import Busy, EngineError, Superseded, TimedOut
-from hudi_engine.index.kinds import kind_of
+from hudi_engine.contract import MAX_PHASE, MAX_PHASES, Action, JobReport, JobRequest, KindReport, LockHolds, Outcome
+from hudi_engine.errors import Busy, EngineError, PlanChanged, Superseded, TimedOut
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.health import index_health
 from hudi_engine.table.table import Table, open_table
 from hudi_engine.watch import Watch
 
-PARTITIONED_KEY = "hoodie.metadata.record.level.index.enable"
-"""Hudi's own property for a record index that is kept by data partition."""
-NOTHING_TO_DO = 3
-_MOST_PHASES, _LONGEST_PHASE = 16, 48
 _ENGINE = "hudi-operator"
+_TOLD: Mapping[type[BaseException], Outcome] = {
+    Busy: Outcome.BUSY,
+    TimedOut: Outcome.TIMED_OUT,
+    PlanChanged: Outcome.PLAN_CHANGED,
+}
 
 
 def carry_out(request: JobRequest) -> JobReport:
-    """What became of the job; errors and signals are told in the report, and how it ended in its exit code."""
-    job = _Job(request)
-    with watching() as phases, stoppable():
+    """What became of the job; errors and signals are told in the report, and how it ended in its exit code.
+
+    No value of what the request has in folders (`conf_from`) is in the report or in what is written on the way.
+    """
+    try:
+        mounted = read_mounted(request.conf_from)
+    except EngineError as refused:
+        return replace(_Job(request).stopped(refused), engine=_engine())
+    veil = veil_over(mounted)
+    job = _Job(replace(request, conf={**mounted, **request.conf}))
+    with watching(request.progress_path, veil) as phases, stoppable():
         try:
             report = job.run(phases)
         except (Exception, KeyboardInterrupt) as stopped:  # noqa: BLE001 - a job has a report, whatever happens
             if os.environ.get(DEBUG):
-                traceback.print_exc()
+                sys.stderr.write(veil.over(traceback.format_exc()))
             report = job.stopped(stopped)
     return replace(
-        report, seconds=_few(phases.seconds), lock_holds=_holds(job.holds_ms), engine=f"{_ENGINE} {version(_ENGINE)}"
+        report,
+        reason=veil.over(report.reason),
+        seconds=_few(phases.seconds),
+        lock_holds=_lock_holds(job.sites),
+        rows=phases.rows_read,
+        engine=_engine(),
     )
-
-
-def index_request_of(request: JobRequest) -> IndexRequest:
-    """The indexes that a request asks for."""
-    kinds = tuple(kind_of(name) for name in request.kinds)
-    return IndexRequest(kinds, is_partitioned=is_set(request.conf, PARTITIONED_KEY))
-
-
-def owner() -> Owner:
-    """This run of this process, and no other."""
-    return Owner("hudi-engine", f"{socket.gethostname()}:{os.getpid()}", uuid.uuid4().hex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +75,16 @@ class _Job:
     request: JobRequest
     sites: list[Site] = field(default_factory=list)
 
-    @property
-    def holds_ms(self) -> list[int]:
-        return [held for site in self.sites for held in site.holds_ms]
-
     def run(self, watch: Phases) -> JobReport:
-        if self.request.action is Action.VALIDATE:
-            return check(self.request, watch)
+        request = self.request
+        if request.action is Action.VALIDATE:
+            return check(request, watch)
+        if request.action is Action.PLAN:
+            watch.begin("plan")
+            return report_plan(_table_of(request), request)
+        return self._change(watch)
+
+    def _change(self, watch: Phases) -> JobReport:
         request = self.request
         with compute_of(request) as compute:
             site = site_of(request.table, request.conf, compute, watch)
@@ -87,6 +93,7 @@ class _Job:
                 case Action.SCHEDULE:
                     return self._schedule(site)
                 case Action.BUILD:
+                    require_planned(site.table(), request)
                     return _built(site, build(site, index_request_of(request)))
                 case Action.RUN:
                     assert request.instant is not None, "a request to run has an instant"
@@ -100,8 +107,7 @@ class _Job:
         """What is told of a job that did not come to its end."""
         if isinstance(why, KeyboardInterrupt):
             return JobReport(Outcome.INTERRUPTED, exit_code(why), retry=True, reason=self._what_stays())
-        told: dict[type[BaseException], Outcome] = {Busy: Outcome.BUSY, TimedOut: Outcome.TIMED_OUT}
-        outcome = told.get(type(why), Outcome.FAILED)
+        outcome = _TOLD.get(type(why), Outcome.FAILED)
         retry = isinstance(why, EngineError) and why.retry
         return JobReport(outcome, exit_code(why), retry, message(why), self.request.instant)
 
@@ -132,7 +138,7 @@ class _Job:
     def _what_stays(self) -> str:
         """A look at the table: what a person who stopped the job wants to know."""
         try:
-            table = open_table(open_storage(self.request.table, self.request.conf), SystemClock(), self.request.conf)
+            table = _table_of(self.request)
             names = self.request.kinds
             stays = [self.request.instant] if self.request.instant else _plans_of(table, names)
         except EngineError as unknown:
@@ -140,6 +146,10 @@ class _Job:
         if not stays:
             return "interrupted; no plan is left of it"
         return f"interrupted; the plan {stays[-1]} stays: the same request goes on with it, `index abort` undoes it"
+
+
+def _table_of(request: JobRequest) -> Table:
+    return open_table(open_storage(request.table, request.conf), SystemClock(), request.conf)
 
 
 def site_of(location: str, conf: Mapping[str, str], compute: Compute, watch: Watch) -> Site:
@@ -185,19 +195,22 @@ def _skipped(reasons: Mapping[str, str]) -> JobReport:
     return JobReport(Outcome.SKIPPED, NOTHING_TO_DO, reason=f"nothing to do: {told}", kinds=kinds)
 
 
+def _engine() -> str:
+    return f"{_ENGINE} {version(_ENGINE)}"
+
+
 def _few(seconds: Mapping[str, float]) -> dict[str, float]:
     """As many phases as a report has room for; further ones are added up in the last."""
     few: dict[str, float] = {}
     for phase, each in seconds.items():
-        name = phase[:_LONGEST_PHASE] if len(few) < _MOST_PHASES - 1 else "others"
+        name = phase[:MAX_PHASE] if len(few) < MAX_PHASES - 1 else "others"
         few[name] = round(few.get(name, 0.0) + each, 3)
     return few
 
 
-def _holds(holds_ms: list[int]) -> LockHolds:
-    if not holds_ms:
-        return LockHolds()
-    ascending = sorted(holds_ms)
+def _lock_holds(sites: Sequence[Site]) -> LockHolds:
+    ascending = sorted(held for site in sites for held in site.holds_ms)
+    waits = [waited for site in sites for waited in site.waits_ms]
     # The least hold that 99 in a hundred do not exceed.
-    p99 = ascending[-(-99 * len(ascending) // 100) - 1]
-    return LockHolds(len(ascending), p99, ascending[-1])
+    p99 = ascending[-(-99 * len(ascending) // 100) - 1] if ascending else 0
+    return LockHolds(len(ascending), p99, max(ascending, default=0), sum(waits), max(waits, default=0))

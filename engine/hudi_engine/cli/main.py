@@ -12,6 +12,7 @@ from hudi_engine.cli.failures import CLOSED_PIPE, DEBUG, document_of, leave
 from hudi_engine.cli.files import files
 from hudi_engine.cli.inspect import inspect
 from hudi_engine.cli.lookup import lookup
+from hudi_engine.cli.observe import observe
 from hudi_engine.cli.read import read
 from hudi_engine.cli.run import run
 from hudi_engine.cli.timeline import timeline
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (inspect, timeline, files, read, lookup, validate, run):
+for command in (inspect, timeline, files, read, lookup, validate, run, observe):
     app.command()(command)
 app.add_typer(index.app, name="index")
 app.add_typer(metadata.app, name="metadata")

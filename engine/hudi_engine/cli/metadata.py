@@ -12,9 +12,10 @@ from hudi_engine.cli import screen
 from hudi_engine.cli.compute_choice import local_compute
 from hudi_engine.cli.failures import leave
 from hudi_engine.cli.index import Given, SingleWriter
-from hudi_engine.cli.jobs import NOTHING_TO_DO, site_of
+from hudi_engine.cli.jobs import site_of
 from hudi_engine.cli.options import Conf, Json, Location, Props
 from hudi_engine.cli.phases import watching
+from hudi_engine.cli.planning import NOTHING_TO_DO
 from hudi_engine.cli.stopping import stoppable
 
 app = typer.Typer(help="Switch a table's metadata table off, or list again what it has.", no_args_is_help=True)

@@ -4,17 +4,58 @@ Imports nothing of the engine, so that a program that only starts jobs and reads
 """
 
 from hudi_engine.contract.fields import Malformed
-from hudi_engine.contract.report import JobReport, KindReport, LockHolds, Outcome
-from hudi_engine.contract.request import DEFAULT_MEMORY_BYTES, Action, ComputeKind, JobRequest
+from hudi_engine.contract.observe import MAX_ANSWER_BYTES, MAX_QUESTION_BYTES, ObserveAnswer, ObserveRequest
+from hudi_engine.contract.progress import MAX_PROGRESS_BYTES, MAX_SAID, RunProgress
+from hudi_engine.contract.report import (
+    MAX_PHASE,
+    MAX_PHASES,
+    MAX_REPORT_BYTES,
+    JobReport,
+    KindReport,
+    LockHolds,
+    Outcome,
+)
+from hudi_engine.contract.request import DEFAULT_MEMORY_BYTES, MAX_REQUEST_BYTES, Action, ComputeKind, JobRequest
+from hudi_engine.contract.seen import (
+    MAX_PENDING,
+    MAX_SENTENCE,
+    IndexSeen,
+    IndexState,
+    PendingSeen,
+    TableSeen,
+    TableUnseen,
+    TimelineSeen,
+    UnseenReason,
+)
 
 __all__ = [
     "DEFAULT_MEMORY_BYTES",
+    "MAX_ANSWER_BYTES",
+    "MAX_PENDING",
+    "MAX_PHASE",
+    "MAX_PHASES",
+    "MAX_PROGRESS_BYTES",
+    "MAX_QUESTION_BYTES",
+    "MAX_REPORT_BYTES",
+    "MAX_REQUEST_BYTES",
+    "MAX_SAID",
+    "MAX_SENTENCE",
     "Action",
     "ComputeKind",
+    "IndexSeen",
+    "IndexState",
     "JobReport",
     "JobRequest",
     "KindReport",
     "LockHolds",
     "Malformed",
+    "ObserveAnswer",
+    "ObserveRequest",
     "Outcome",
+    "PendingSeen",
+    "RunProgress",
+    "TableSeen",
+    "TableUnseen",
+    "TimelineSeen",
+    "UnseenReason",
 ]

@@ -10,13 +10,14 @@ from typing import TypeVar
 
 SCHEMA_VERSION = 1
 MAX_NAME, MAX_LOCATION = 255, 2_048
+MAX_WHOLE = (1 << 63) - 1
 
 _MAX_TEXT = 100_000
-_MAX_WHOLE = (1 << 63) - 1
 _SHOWN = 120
 _HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 # Line ends of every sort, and what moves a terminal's cursor.
 _UNFIT_FOR_NAMES = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_HASH = re.compile(r"[0-9a-f]{8,64}")
 _INSTANT = re.compile(r"[0-9]{14,20}")
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
@@ -141,6 +142,18 @@ def require_names(field_name: str, names: tuple[str, ...]) -> None:
     _require_unique(names, f"{field_name}: ")
 
 
+def require_locations(field_name: str, locations: tuple[str, ...]) -> None:
+    for location in locations:
+        require_name(field_name, location, MAX_LOCATION)
+    _require_unique(locations, f"{field_name}: ")
+
+
+def require_conf(conf: Mapping[str, str]) -> None:
+    for key, value in conf.items():
+        require_name("a key of conf", key, MAX_NAME)
+        require_text(f"conf[{key!r}]", value)
+
+
 def require_name(field_name: str, name: str, most: int) -> None:
     """A name is one line of at most so many characters."""
     if not name.strip():
@@ -165,7 +178,12 @@ def require_instant(field_name: str, instant: str | None) -> None:
         raise Malformed(f"{field_name}: {_seen(instant)}, expected an instant: 14 to 20 digits")
 
 
-def require_count(field_name: str, count: float, least: int = 0, most: int = _MAX_WHOLE) -> None:
+def require_hash(field_name: str, text: str | None) -> None:
+    if text is not None and not _HASH.fullmatch(text):
+        raise Malformed(f"{field_name}: {_seen(text)}, expected 8 to 64 digits of a hash, lower-case hexadecimal")
+
+
+def require_count(field_name: str, count: float, least: int = 0, most: int = MAX_WHOLE) -> None:
     if not least <= count <= most:
         raise Malformed(f"{field_name}: {_seen(count)}, expected a number from {least} to {most}")
 

@@ -20,6 +20,7 @@ from hudi_engine.contract.fields import (
     one_of,
     or_none,
     require_count,
+    require_hash,
     require_instant,
     require_name,
     require_text,
@@ -29,15 +30,19 @@ from hudi_engine.contract.fields import (
 MAX_REPORT_BYTES = 4_096
 
 # What cannot be left out of a report must fit into it.
-_MAX_PHASES, _MAX_PHASE, _MAX_ENGINE = 16, 48, 64
+MAX_PHASES, MAX_PHASE, _MAX_ENGINE = 12, 48, 64
 # Of a long reason so many characters stay; only then kinds of index are left out, too.
 _KEPT_OF_REASON = 400
+_FIGURES = ("rows", "read_bytes", "write_bytes", "memory_bytes")
+_LOCK_FIELDS = ("count", "p99_ms", "max_ms", "waits_total_ms", "waits_max_ms")
 
 
 class Outcome(StrEnum):
     """What became of a job, or of one index of it."""
 
     READY = "ready"
+    PLANNED = "planned"
+    PLAN_CHANGED = "plan_changed"  # the plan asked for is not what would be done now; nothing was written
     SCHEDULED = "scheduled"
     SKIPPED = "skipped"  # was as wanted already
     DROPPED = "dropped"
@@ -52,7 +57,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KindReport:
-    """What became of one index: the instant its base files are of, that up to which it holds all, and its size."""
+    """What became of one index: the instant its base files are of, that up to which it holds all, and its size.
+
+    In the report of a plan keys and shards are reckoned.
+    """
 
     kind: str
     state: Outcome
@@ -87,27 +95,33 @@ class KindReport:
 
 @dataclass(frozen=True, slots=True)
 class LockHolds:
-    """How often the job held the table's lock, and how long."""
+    """How often the job held the table's lock, how long, and how long it waited for it."""
 
     count: int = 0
     p99_ms: int = 0
     max_ms: int = 0
+    waits_total_ms: int = 0
+    waits_max_ms: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("count", "p99_ms", "max_ms"):
+        for name in _LOCK_FIELDS:
             require_count(name, getattr(self, name))
 
     @staticmethod
     def of_tree(tree: object, what: str) -> "LockHolds":
         given = Fields.of(tree, what)
-        holds = LockHolds(*(given.take_or(name, a_whole, 0) for name in ("count", "p99_ms", "max_ms")))
+        holds = LockHolds(*(given.take_or(name, a_whole, 0) for name in _LOCK_FIELDS))
         given.require_no_more()
         return holds
 
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """What became of a job. `retry`: the same request may succeed later with nothing else changed."""
+    """What became of a job. `retry`: the same request may succeed later with nothing else changed.
+
+    `rows` is how many it has read of the data. Of a plan: `plan_hash` names what would be done, and the figures beside
+    it are what that would take.
+    """
 
     outcome: Outcome
     exit_code: int = 0
@@ -118,6 +132,12 @@ class JobReport:
     seconds: Mapping[str, float] = field(default_factory=dict)
     lock_holds: LockHolds = LockHolds()
     engine: str = ""
+    rows: int = 0
+    plan_hash: str | None = None
+    read_bytes: int = 0
+    write_bytes: int = 0
+    memory_bytes: int = 0
+    seconds_expected: float = 0.0
 
     def __post_init__(self) -> None:
         require_count("exit_code", self.exit_code, most=255)
@@ -126,6 +146,9 @@ class JobReport:
         _require_seconds(self.seconds)
         if self.engine:
             require_name("engine", self.engine, _MAX_ENGINE)
+        require_hash("plan_hash", self.plan_hash)
+        for name in (*_FIGURES, "seconds_expected"):
+            require_count(name, getattr(self, name))
 
     def to_json(self) -> str:
         """One line that fits into a termination message: a long reason is cut, kinds are left out, and it says so."""
@@ -149,6 +172,9 @@ class JobReport:
             seconds=given.take_or("seconds", mapping_of(a_number), {}),
             lock_holds=given.take_or("lock_holds", LockHolds.of_tree, LockHolds()),
             engine=given.take_or("engine", a_text, ""),
+            plan_hash=given.take_or("plan_hash", or_none(a_text), None),
+            seconds_expected=given.take_or("seconds_expected", a_number, 0.0),
+            **{name: given.take_or(name, a_whole, 0) for name in _FIGURES},
         )
         given.require_no_more()
         return report
@@ -174,8 +200,8 @@ class JobReport:
 
 
 def _require_seconds(phases: Mapping[str, float]) -> None:
-    if len(phases) > _MAX_PHASES:
-        raise Malformed(f"seconds: {len(phases)} phases, expected at most {_MAX_PHASES}")
+    if len(phases) > MAX_PHASES:
+        raise Malformed(f"seconds: {len(phases)} phases, expected at most {MAX_PHASES}")
     for phase, seconds in phases.items():
-        require_name("a phase of seconds", phase, _MAX_PHASE)
+        require_name("a phase of seconds", phase, MAX_PHASE)
         require_count(f"seconds[{phase!r}]", seconds)

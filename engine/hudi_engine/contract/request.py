@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from hudi_engine.contract.fields import (
     MAX_LOCATION,
-    MAX_NAME,
     SCHEMA_VERSION,
     Fields,
     Malformed,
@@ -17,12 +16,14 @@ from hudi_engine.contract.fields import (
     one_line,
     one_of,
     or_none,
+    require_conf,
     require_count,
+    require_hash,
     require_instant,
     require_length,
+    require_locations,
     require_name,
     require_names,
-    require_text,
 )
 
 # One argument of a process on Linux has at most 131,072 bytes, its final zero included.
@@ -33,12 +34,16 @@ DEFAULT_MEMORY_BYTES = 2 << 30
 class Action(StrEnum):
     """What a job does."""
 
+    PLAN = "plan"  # says what a build would take, and writes nothing
     BUILD = "build"  # schedules and runs
     SCHEDULE = "schedule"
     RUN = "run"
     DROP = "drop"
     ABORT = "abort"
     VALIDATE = "validate"
+
+
+_OF_KINDS = (Action.PLAN, Action.BUILD, Action.SCHEDULE, Action.DROP)
 
 
 class ComputeKind(StrEnum):
@@ -50,7 +55,13 @@ class ComputeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """One job on one table. `conf` has properties by their own names: Hudi's, Hadoop's and the engine's."""
+    """One job on one table. `conf` has properties by their own names: Hudi's, Hadoop's and the engine's.
+
+    `conf_from` are folders as Kubernetes mounts a Secret: the name of each file is a property, its content the value.
+    They are for what must not stand in a request; `conf` wins over them. `progress_path` is a file that always holds
+    the newest `RunProgress`. `plan_hash` is that of the plan which a build is to carry out and no other. `sample` is
+    of how many file groups a validation looks at.
+    """
 
     table: str
     action: Action
@@ -60,16 +71,28 @@ class JobRequest:
     compute: ComputeKind = ComputeKind.LOCAL
     memory_bytes: int = DEFAULT_MEMORY_BYTES
     report_path: str | None = None
+    conf_from: tuple[str, ...] = ()
+    progress_path: str | None = None
+    plan_hash: str | None = None
+    sample: int | None = None
 
     def __post_init__(self) -> None:
         require_name("table", self.table, MAX_LOCATION)
         require_names("kinds", self.kinds)
         require_instant("instant", self.instant)
-        if self.report_path is not None:
-            require_name("report_path", self.report_path, MAX_LOCATION)
-        _require_conf(self.conf)
+        for name in ("report_path", "progress_path"):
+            path = getattr(self, name)
+            if path is not None:
+                require_name(name, path, MAX_LOCATION)
+        require_conf(self.conf)
+        require_locations("conf_from", self.conf_from)
         require_count("memory_bytes", self.memory_bytes, least=1)
-        if self.action in (Action.BUILD, Action.SCHEDULE, Action.DROP) and not self.kinds:
+        _require_of_one_action("plan_hash", self.plan_hash, self.action, Action.BUILD)
+        require_hash("plan_hash", self.plan_hash)
+        _require_of_one_action("sample", self.sample, self.action, Action.VALIDATE)
+        if self.sample is not None:
+            require_count("sample", self.sample, least=1)
+        if self.action in _OF_KINDS and not self.kinds:
             raise Malformed(f"kinds: empty, expected the kinds of index to {self.action}")
         if self.action is Action.RUN and self.instant is None:
             raise Malformed("instant: missing, expected that of the plan to run, as schedule reports it")
@@ -95,12 +118,15 @@ class JobRequest:
             compute=given.take_or("compute", one_of(ComputeKind), ComputeKind.LOCAL),
             memory_bytes=given.take_or("memory_bytes", a_whole, DEFAULT_MEMORY_BYTES),
             report_path=given.take_or("report_path", or_none(a_text), None),
+            conf_from=tuple(given.take_or("conf_from", list_of(a_text), [])),
+            progress_path=given.take_or("progress_path", or_none(a_text), None),
+            plan_hash=given.take_or("plan_hash", or_none(a_text), None),
+            sample=given.take_or("sample", or_none(a_whole), None),
         )
         given.require_no_more()
         return request
 
 
-def _require_conf(conf: Mapping[str, str]) -> None:
-    for key, value in conf.items():
-        require_name("a key of conf", key, MAX_NAME)
-        require_text(f"conf[{key!r}]", value)
+def _require_of_one_action(field_name: str, value: object, action: Action, only: Action) -> None:
+    if value is not None and action is not only:
+        raise Malformed(f"{field_name}: given with {action}, expected with {only} only")

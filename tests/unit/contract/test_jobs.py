@@ -38,7 +38,13 @@ _requests = st.builds(
     compute=st.sampled_from(ComputeKind),
     memory_bytes=st.integers(1, 2**50),
     report_path=st.none() | _names,
+    conf_from=st.lists(_names, max_size=3, unique=True).map(tuple),
+    progress_path=st.none() | _names,
 )
+_hashes = st.none() | st.from_regex(r"[0-9a-f]{16}", fullmatch=True)
+_requests |= st.builds(
+    JobRequest, table=_names, action=st.just(Action.BUILD), kinds=st.just(("record_index",)), plan_hash=_hashes
+) | st.builds(JobRequest, table=_names, action=st.just(Action.VALIDATE), sample=st.none() | st.integers(1, 2**40))
 _kinds = st.builds(KindReport, _names, st.sampled_from(Outcome), _instants, _instants, _counts, _counts, _counts)
 _reports = st.builds(
     JobReport,
@@ -49,8 +55,14 @@ _reports = st.builds(
     instant=_instants,
     kinds=st.lists(_kinds, max_size=3).map(tuple),
     seconds=st.dictionaries(_names, st.floats(0, 1e9), max_size=3),
-    lock_holds=st.builds(LockHolds, _counts, _counts, _counts),
+    lock_holds=st.builds(LockHolds, _counts, _counts, _counts, _counts, _counts),
     engine=_names,
+    rows=_counts,
+    plan_hash=_hashes,
+    read_bytes=_counts,
+    write_bytes=_counts,
+    memory_bytes=_counts,
+    seconds_expected=st.floats(0, 1e9),
 )
 
 
@@ -94,9 +106,15 @@ def test_the_largest_report_that_can_be_made_still_fits() -> None:
         reason="\0" * 100_000,
         instant="9" * 20,
         kinds=tuple(KindReport("\N{ROCKET}" * 255, Outcome.FAILED) for _ in range(40)),
-        seconds={"\N{ROCKET}" * 46 + f"{number:02}": 1e-300 for number in range(16)},
-        lock_holds=LockHolds(2**63 - 1, 2**63 - 1, 2**63 - 1),
+        seconds={"\N{ROCKET}" * 46 + f"{number:02}": 1e-300 for number in range(12)},
+        lock_holds=LockHolds(2**63 - 1, 2**63 - 1, 2**63 - 1, 2**63 - 1, 2**63 - 1),
         engine='"' * 64,
+        rows=2**63 - 1,
+        plan_hash="f" * 64,
+        read_bytes=2**63 - 1,
+        write_bytes=2**63 - 1,
+        memory_bytes=2**63 - 1,
+        seconds_expected=1e-300,
     )
 
     read = JobReport.from_json(report.to_json())
@@ -133,7 +151,7 @@ def test_only_what_a_request_needs_has_to_be_given() -> None:
         ({"table": "x\u2028y"}, "expected one line of text"),
         ({"table": "x" * 3000}, "table: 3,000 characters, more than the 2,048 allowed"),
         ({"table": None}, "table: None, expected a text"),
-        ({"action": "compact"}, "action: 'compact', expected one of build, schedule, run, drop, abort, validate"),
+        ({"action": "compact"}, "action: 'compact', expected one of plan, build, schedule, run, drop, abort, validate"),
         ({"action": []}, "action: \\[\\], expected one of"),
         ({"kinds": []}, "kinds: empty, expected the kinds of index to build"),
         ({"kinds": "record_index"}, "kinds: 'record_index', expected a list"),
@@ -153,6 +171,16 @@ def test_only_what_a_request_needs_has_to_be_given() -> None:
         ({"memory_bytes": 1.5}, "memory_bytes: 1.5, expected a whole number"),
         ({"memory_bytes": 10**30}, "memory_bytes: 1000000000000000000000000000000, expected a number"),
         ({"report_path": "a\0b"}, "report_path: .* expected one line"),
+        ({"progress_path": "a\nb"}, "progress_path: .* expected one line"),
+        ({"progress_path": 7}, "progress_path: 7, expected a text"),
+        ({"conf_from": "/secrets"}, "conf_from: '/secrets', expected a list"),
+        ({"conf_from": ["/a", "/a"]}, "conf_from: '/a' is given twice"),
+        ({"conf_from": ["/a\n"]}, "conf_from: .* expected one line"),
+        ({"action": "plan", "kinds": []}, "kinds: empty, expected the kinds of index to plan"),
+        ({"plan_hash": "approve me"}, "plan_hash: 'approve me', expected 8 to 64 digits of a hash"),
+        ({"plan_hash": "0123456789", "action": "plan"}, "plan_hash: given with plan, expected with build only"),
+        ({"sample": 5}, "sample: given with build, expected with validate only"),
+        ({"sample": 0, "action": "validate"}, "sample: 0, expected a number from 1"),
     ],
 )
 def test_a_request_that_is_none_is_refused_with_a_sentence(change: dict[str, object], sentence: str) -> None:
@@ -173,8 +201,12 @@ def test_a_request_that_is_none_is_refused_with_a_sentence(change: dict[str, obj
         ({"seconds": {"plan": float("nan")}}, "NaN: no number of JSON's"),
         ({"seconds": {"plan": -1}}, r"seconds\['plan'\]: -1, expected a number from 0"),
         ({"seconds": {"plan": "1"}}, r"seconds\['plan'\]: '1', expected a whole number"),
-        ({"seconds": {str(number): 1 for number in range(17)}}, "seconds: 17 phases, expected at most 16"),
+        ({"seconds": {str(number): 1 for number in range(17)}}, "seconds: 17 phases, expected at most 12"),
         ({"lock_holds": {"p50": 1}}, "'lock_holds.p50': an unknown field"),
+        ({"lock_holds": {"waits_max_ms": -1}}, "waits_max_ms: -1, expected a number from 0"),
+        ({"plan_hash": "XYZ"}, "plan_hash: 'XYZ', expected 8 to 64 digits of a hash"),
+        ({"rows": -1}, "rows: -1, expected a number from 0"),
+        ({"seconds_expected": "1"}, "seconds_expected: '1', expected a whole number"),
         ({"reason": None}, "reason: None, expected a text"),
         ({"reason": "x" * 4096}, "the report: 4,1.. bytes, more than the 4,096 allowed"),
     ],
@@ -207,7 +239,7 @@ def test_a_text_that_is_no_request_is_refused_with_a_sentence(text: str | bytes,
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=5))
 def test_any_value_of_any_field_is_taken_or_refused_and_nothing_else_happens(value: object) -> None:
-    for name in ("table", "action", "kinds", "instant", "conf", "compute", "memory_bytes", "report_path"):
+    for name in JobRequest.__dataclass_fields__:
         try:
             taken = JobRequest.from_json(json.dumps(_REQUEST | {name: value}))
         except Malformed:

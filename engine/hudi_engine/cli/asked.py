@@ -1,0 +1,25 @@
+"""What a request asks for, in the engine's own words."""
+
+import os
+import socket
+import uuid
+
+from hudi_engine.action.schedule import IndexRequest
+from hudi_engine.concurrency.owner import Owner
+from hudi_engine.concurrency.settings import is_set
+from hudi_engine.contract import JobRequest
+from hudi_engine.index.kinds import kind_of
+
+PARTITIONED_KEY = "hoodie.metadata.record.level.index.enable"
+"""Hudi's own property for a record index that is kept by data partition."""
+
+
+def index_request_of(request: JobRequest) -> IndexRequest:
+    """The indexes that a request asks for."""
+    kinds = tuple(kind_of(name) for name in request.kinds)
+    return IndexRequest(kinds, is_partitioned=is_set(request.conf, PARTITIONED_KEY))
+
+
+def owner() -> Owner:
+    """This run of this process, and no other."""
+    return Owner("hudi-engine", f"{socket.gethostname()}:{os.getpid()}", uuid.uuid4().hex)

@@ -1,0 +1,170 @@
+"""Looks at tables again and again: what stays open, what is remembered, and what an error is called."""
+
+import hashlib
+import os
+import sys
+import traceback
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hudi_engine.cli.failures import DEBUG
+from hudi_engine.cli.fingerprint import Glance, Leases, glance, leases_of
+from hudi_engine.cli.mounted import Signature, read_mounted, signature_of
+from hudi_engine.cli.observed import Moment, look_at, shortened
+from hudi_engine.cli.veil import NOTHING_HIDDEN, Veil, veil_over
+from hudi_engine.clock import Clock
+from hudi_engine.contract import (
+    Malformed,
+    ObserveAnswer,
+    ObserveRequest,
+    TableSeen,
+    TableUnseen,
+    UnseenReason,
+)
+from hudi_engine.errors import (
+    AccessDenied,
+    Contradiction,
+    CorruptFile,
+    EngineError,
+    NotATable,
+    NotFound,
+    StorageUnavailable,
+    TimedOut,
+    UnsafePath,
+    Unsupported,
+)
+from hudi_engine.storage.open import open_storage
+from hudi_engine.storage.protocol import Storage
+from hudi_engine.table.table import open_table
+
+MOST_TABLES = 256
+_LOOKS = 3
+_REASONS: Mapping[type[EngineError], UnseenReason] = {
+    NotFound: UnseenReason.NOT_FOUND,
+    NotATable: UnseenReason.NOT_A_TABLE,
+    AccessDenied: UnseenReason.ACCESS_DENIED,
+    StorageUnavailable: UnseenReason.STORAGE_UNAVAILABLE,
+    CorruptFile: UnseenReason.CORRUPT,
+    Unsupported: UnseenReason.UNSUPPORTED,
+    UnsafePath: UnseenReason.UNSUPPORTED,
+    Contradiction: UnseenReason.CONTRADICTION,
+    TimedOut: UnseenReason.TIMED_OUT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A table's storage, for as long as the properties are those that it was opened with."""
+
+    properties: str
+    storage: Storage
+    leases: Leases
+
+
+@dataclass(slots=True)
+class _Remembered:
+    """Of one table. `timeline_folder` is that of its version, known once it was looked at."""
+
+    opened: _Open | None = None
+    timeline_folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mounted:
+    signature: Signature
+    properties: Mapping[str, str]
+    veil: Veil
+
+
+@dataclass(slots=True)
+class Observer:
+    """Answers one request after the other. Of tables that were not asked for in a long time nothing is kept."""
+
+    clock: Clock
+    tables: OrderedDict[str, _Remembered] = field(default_factory=OrderedDict)
+    mounted: OrderedDict[tuple[str, ...], _Mounted] = field(default_factory=OrderedDict)
+
+    def answer(self, request: ObserveRequest) -> ObserveAnswer:
+        """What is seen of the table, or why it is not; no error is raised, and no secret is told."""
+        veil = NOTHING_HIDDEN
+        try:
+            mounted = self._mounted(request.conf_from)
+            veil = mounted.veil
+            return ObserveAnswer(request.id, self._look(request, {**mounted.properties, **request.conf}))
+        except EngineError as refused:
+            self._forget(request.table)
+            reason = _REASONS.get(type(refused), UnseenReason.INTERNAL)
+            return self._unseen(request, reason, veil.over(str(refused)), is_worth_a_retry=refused.retry)
+        except Malformed as odd:
+            # A name or a number in the table that has no place in the contract.
+            told = f"{request.table}: the table cannot be told of: {odd}"
+            return self._unseen(request, UnseenReason.UNSUPPORTED, veil.over(told))
+        except Exception as fault:  # noqa: BLE001 - one of many tables: the others are looked at all the same
+            self._forget(request.table)
+            if os.environ.get(DEBUG):
+                sys.stderr.write(veil.over(traceback.format_exc()))
+            told = f"{request.table}: internal error: {type(fault).__name__}: {fault}"
+            return self._unseen(request, UnseenReason.INTERNAL, veil.over(told))
+
+    def _look(self, request: ObserveRequest, conf: Mapping[str, str]) -> TableSeen | TableUnseen | None:
+        for looks_left in reversed(range(_LOOKS)):
+            opened, found = self._glance(request.table, conf)
+            now_ms = self.clock.now_ms()
+            fingerprint = found.fingerprint(opened.properties, opened.leases, now_ms)
+            if fingerprint == request.known:
+                return None
+            table = open_table(opened.storage, self.clock, conf)
+            self.tables[request.table].timeline_folder = table.config.timeline_folder
+            try:
+                return look_at(table, Moment(now_ms, found.beats, opened.leases, fingerprint))
+            except NotFound as vanished:
+                # Files are named by what was read before: somebody archived or removed them meanwhile.
+                if not looks_left:
+                    raise StorageUnavailable(f"{vanished}; the table changes faster than it can be looked at") from None
+        raise AssertionError("the last look answers or raises")
+
+    def _glance(self, location: str, conf: Mapping[str, str]) -> tuple[_Open, Glance]:
+        """The table as it is listed; opened anew if nothing is there, which tells what became of it."""
+        opened, folder = self._opened(location, conf)
+        found = glance(opened.storage, folder)
+        if not found.is_there:
+            self._forget(location)
+            opened, folder = self._opened(location, conf)
+        return opened, found
+
+    def _opened(self, location: str, conf: Mapping[str, str]) -> tuple[_Open, str]:
+        remembered = self.tables.setdefault(location, _Remembered())
+        self.tables.move_to_end(location)
+        if len(self.tables) > MOST_TABLES:
+            self.tables.popitem(last=False)
+        properties = hashlib.sha256(repr(sorted(conf.items())).encode("utf-8", "backslashreplace")).hexdigest()
+        opened = remembered.opened
+        if opened is None or opened.properties != properties:
+            opened = _Open(properties, open_storage(location, conf), leases_of(conf))
+            remembered.opened = opened
+        if not remembered.timeline_folder:
+            remembered.timeline_folder = open_table(opened.storage, self.clock, conf).config.timeline_folder
+        return opened, remembered.timeline_folder
+
+    def _forget(self, location: str) -> None:
+        self.tables.pop(location, None)
+
+    def _mounted(self, folders: tuple[str, ...]) -> _Mounted:
+        """The properties in these folders; read anew if a file has changed."""
+        signature = signature_of(folders)
+        known = self.mounted.get(folders)
+        if known is None or known.signature != signature:
+            properties = read_mounted(folders)
+            known = _Mounted(signature, properties, veil_over(properties))
+            self.mounted[folders] = known
+        self.mounted.move_to_end(folders)
+        if len(self.mounted) > MOST_TABLES:
+            self.mounted.popitem(last=False)
+        return known
+
+    def _unseen(
+        self, request: ObserveRequest, reason: UnseenReason, told: str, *, is_worth_a_retry: bool = False
+    ) -> ObserveAnswer:
+        unseen = TableUnseen(reason, shortened(told), is_worth_a_retry, self.clock.now_ms())
+        return ObserveAnswer(request.id, unseen)
