@@ -1,0 +1,128 @@
+"""What an index needs done, by what the table shows alone: nothing is asked here of what was tried."""
+
+from dataclasses import dataclass
+
+from hudi_engine.contract import Action, IndexSeen, IndexState
+from hudi_operator.decide.case import Case, epoch_of
+from hudi_operator.decide.guard import Finding, finding_of, has_failed_build, has_pending_plan, index_of
+from hudi_operator.decide.verdict import LATER, Verdict, idle, moving, ready, stuck
+from hudi_operator.names import digest
+from hudi_operator.resources.model import Guard, IndexType, MetadataIndex
+from hudi_operator.words import Reason, State
+
+_LISTED = (IndexState.COMPLETE, IndexState.STALE)
+_PLANNED = (IndexState.SCHEDULED, IndexState.IN_FLIGHT)
+_ADVICE = "set rebuildToken to another value, or metadataGuard: Rebuild on the HudiTable, to have it built again"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A piece of work, named by what it is for: two that see the same need name it alike.
+
+    `is_for_damage`: every attempt counts, done or not, since the damage is still there after each.
+    """
+
+    action: Action
+    trigger: str
+    state: State
+    reason: Reason
+    message: str
+    plan_hash: str | None = None
+    is_for_damage: bool = False
+
+
+def need_of(index: MetadataIndex, case: Case) -> Need | Verdict:
+    """The next piece of work, or why there is none."""
+    found, epoch = index_of(index, case), epoch_of(index, case.world.table)
+    if not is_token_handled(index, case) and not found.is_live:
+        return _by_token(index, case, found)
+    finding = finding_of(index, case)
+    if finding is not None and finding.reason is not Reason.ORPHANED_PLAN:
+        return _by_guard(index, case, finding)
+    match found.state:
+        case IndexState.COMPLETE:
+            return ready(Reason.INDEX_IN_SYNC, _told_ready(case, found))
+        case IndexState.SCHEDULED | IndexState.IN_FLIGHT:
+            return _pending(case, found, finding, epoch)
+        case _:
+            return Need(Action.BUILD, epoch, State.PENDING, Reason.NOT_BUILT, f"{found.name} is not built yet")
+
+
+def is_token_handled(index: MetadataIndex, case: Case) -> bool:
+    """A token that stood there when the resource was first seen asks for nothing: the index may well be fine.
+
+    Losing the status can so cost a rebuild that was asked for just then, and never an index that was fine.
+    """
+    token = index.rebuild_token
+    if not token or index.index_type is IndexType.FILES:
+        return True
+    mark = token_mark(token)
+    runs = [(past.trigger, past.has_succeeded) for past in case.past if past.action in (Action.DROP, Action.BUILD)]
+    heeded = [has_succeeded for trigger, has_succeeded in runs if trigger.endswith(mark)]
+    if any(heeded):
+        return True
+    handled = case.world.previous.get("rebuildTokenHandled")
+    return handled == token or (
+        handled is None and not heeded and not any(run.trigger.endswith(mark) for run in case.live)
+    )
+
+
+def token_mark(token: str) -> str:
+    return f"-token-{digest(token)}"
+
+
+def undone(index: MetadataIndex, case: Case, need: Need) -> Need:
+    """The need, or the end of a plan that stands in its way."""
+    if has_pending_plan(index_of(index, case), case):
+        return Need(
+            Action.ABORT, need.trigger, need.state, need.reason, f"{need.message}; its plan is taken back first"
+        )
+    return need
+
+
+def _by_token(index: MetadataIndex, case: Case, found: IndexSeen) -> Need:
+    trigger = epoch_of(index, case.world.table) + token_mark(index.rebuild_token or "")
+    why = f"rebuildToken {index.rebuild_token!r} asks for another"
+    if found.state in _LISTED:
+        need = Need(Action.DROP, trigger, State.RECOVERING, Reason.REBUILDING, f"{found.name} is dropped: {why}")
+        return undone(index, case, need)
+    return Need(Action.BUILD, trigger, State.PENDING, Reason.REBUILDING, f"{found.name} is built: {why}")
+
+
+def _by_guard(index: MetadataIndex, case: Case, finding: Finding) -> Need | Verdict:
+    table = case.world.table
+    guard = Guard.WARN if table is None else table.metadata_guard
+    is_listed = finding.reason is not Reason.DROPPED_BY_WRITER
+    if guard is Guard.IGNORE:
+        if finding.reason is Reason.INDEX_INVALID:
+            return ready(Reason.INDEX_IN_SYNC, f"{finding.message}; metadataGuard is Ignore")
+        return idle(State.DEGRADED, finding.reason, f"{finding.message}; metadataGuard is Ignore")
+    if guard is Guard.WARN or (is_listed and index.index_type is IndexType.FILES):
+        return stuck(State.DEGRADED, finding.reason, f"{finding.message}; {_ADVICE}")
+    trigger = f"{epoch_of(index, table)}-{finding.evidence}"
+    if is_listed:
+        why = f"{finding.message}; it is dropped to be built again"
+        need = Need(Action.DROP, trigger, State.RECOVERING, finding.reason, why, is_for_damage=True)
+        return undone(index, case, need)
+    why = f"{finding.message}; it is built again"
+    return Need(Action.BUILD, trigger, State.RECOVERING, finding.reason, why, is_for_damage=True)
+
+
+def _pending(case: Case, found: IndexSeen, finding: Finding | None, epoch: str) -> Need | Verdict:
+    table = case.world.table
+    plan = found.plan or "unknown"
+    if finding is None:
+        state = State.CATCHING_UP if found.phase.startswith("catch-up") else State.BUILDING
+        by = f" by {found.owner}" if found.owner else ""
+        why = f"the plan {plan} is worked on{by}, and by no run of this resource that is known; waiting for its end"
+        return moving(state, Reason.BUILDING_ELSEWHERE, why, LATER)
+    if table is not None and table.metadata_guard is Guard.IGNORE and not has_failed_build(case):
+        return idle(State.DEGRADED, Reason.ORPHANED_PLAN, f"{finding.message}; metadataGuard is Ignore")
+    return Need(Action.BUILD, epoch, State.RECOVERING, Reason.ORPHANED_PLAN, f"{finding.message}: it is taken over")
+
+
+def _told_ready(case: Case, found: IndexSeen) -> str:
+    last = case.newest(Action.BUILD)
+    if last is not None and not last.has_succeeded:
+        return f"{found.name} is complete, though run {last.name} ended with {last.reason}: {last.message}"
+    return f"{found.name} is complete and kept up by the table's writers"

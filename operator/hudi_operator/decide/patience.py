@@ -1,0 +1,30 @@
+"""No state lasts for ever without a word: what waits for longer than it should is called stalled."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from hudi_operator.decide.verdict import Verdict
+from hudi_operator.decision import World
+from hudi_operator.status.times import parsed, shown
+from hudi_operator.status.whole import condition_of
+from hudi_operator.words import Condition, Reason
+
+_USUAL = timedelta(hours=1)
+# These last as long as a run may; back-off has limits of its own.
+_LONG = (Reason.TABLE_BUSY, Reason.BUILDING_ELSEWHERE)
+_COUNTED_ELSEWHERE = (Reason.BACKING_OFF, Reason.CONTENTION)
+
+
+def with_patience(verdict: Verdict, world: World, idle_since: datetime | None) -> Verdict:
+    """The verdict, stalled if nothing has come of the wait; `idle_since` is when a run last ended."""
+    if not verdict.is_moving or verdict.is_stuck or verdict.act is not None or verdict.reason in _COUNTED_ELSEWHERE:
+        return verdict
+    told = condition_of(world.previous, Condition.RECONCILING)
+    since = parsed(told.get("lastTransitionTime")) if told is not None and told.get("status") == "True" else None
+    if since is None:
+        return verdict
+    since = since if idle_since is None else max(since, idle_since)
+    longest = timedelta(seconds=world.defaults.active_deadline_seconds) if verdict.reason in _LONG else _USUAL
+    if world.now <= since + longest:
+        return verdict
+    return replace(verdict, is_stuck=True, message=f"{verdict.message}; so since {shown(since)}")

@@ -1,0 +1,46 @@
+"""Whose turn it is where several resources of a table have something to be done at the same time."""
+
+from dataclasses import replace
+
+from hudi_engine.contract import Action
+from hudi_operator.decide.case import Case, world_of
+from hudi_operator.decide.gates import age_order
+from hudi_operator.decide.index import propose_index
+from hudi_operator.decide.service import propose_service
+from hudi_operator.decide.verdict import SOON, Verdict, moving
+from hudi_operator.decision import Start, World
+from hudi_operator.resources.model import IndexType, MetadataIndex, Resource, TableService
+from hudi_operator.words import Reason, State
+
+# What takes away goes before what adds, and looking comes last.
+_RANKS = {Action.ABORT: 0, Action.DROP: 1, Action.PLAN: 2, Action.BUILD: 3}
+
+
+def propose(resource: MetadataIndex | TableService, world: World) -> tuple[Case, Verdict]:
+    if isinstance(resource, MetadataIndex):
+        return propose_index(resource, world)
+    return propose_service(resource, world)
+
+
+def in_turn(resource: MetadataIndex | TableService, world: World, verdict: Verdict) -> Verdict:
+    """The verdict, or the wait for a neighbour that would begin something too and goes first.
+
+    Everybody who sees the same world comes to the same order. Neighbours of which nothing is known are not waited for.
+    """
+    if not isinstance(verdict.act, Start):
+        return verdict
+    ours = _order(resource, verdict.act)
+    for neighbour in world.neighbours:
+        if not isinstance(neighbour, MetadataIndex | TableService) or neighbour.meta.ref not in world.statuses:
+            continue
+        act = propose(neighbour, world_of(neighbour, resource, world))[1].act
+        if isinstance(act, Start) and _order(neighbour, act) < ours:
+            ref = neighbour.meta.ref
+            why = f"{ref.kind} {ref.name} goes first with {act.order.request.action}"
+            return replace(moving(State.PENDING, Reason.TABLE_BUSY, why, SOON), facts=verdict.facts)
+    return verdict
+
+
+def _order(resource: Resource, start: Start) -> tuple[object, ...]:
+    is_files = isinstance(resource, MetadataIndex) and resource.index_type is IndexType.FILES
+    return _RANKS.get(start.order.request.action, 9), not is_files, *age_order(resource.meta), resource.meta.ref.kind

@@ -1,0 +1,104 @@
+"""What is to be done next about a resource, and what is said of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from hudi_engine.contract import TableSeen, TableUnseen
+from hudi_operator.resources.model import HudiTable, MetadataIndex, Ref, TableService
+from hudi_operator.runs import RunOrder, RunSeen
+from hudi_operator.words import Condition, Reason, State
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What the operator was started with; stands in for what neither resource nor table says."""
+
+    image: str = "hudi-operator-engine:latest"
+    image_pull_policy: str = "IfNotPresent"
+    service_account_name: str = "hudi-operator-run"
+    memory_bytes: int = 2 << 30
+    retry_limit: int = 5
+    backoff_seconds: int = 10
+    max_backoff_seconds: int = 600
+    start_timeout_seconds: int = 600
+    active_deadline_seconds: int = 86_400
+    termination_grace_period_seconds: int = 60
+    ttl_seconds_after_finished: int = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """All that a decision may go by. `runs` are the resource's own, `others` those of the same table's other resources.
+
+    `table` is the resource itself where that is a HudiTable, None where there is no such resource. `neighbours` are the
+    other resources of the table, and other tables with its base path. `previous` is the status as it was last written,
+    a cache: nothing may depend on it that would be lost with it. `statuses` are those of neighbours that are known.
+    """
+
+    now: datetime
+    table: HudiTable | None = None
+    seen: TableSeen | TableUnseen | None = None
+    runs: tuple[RunSeen, ...] = ()
+    others: tuple[RunSeen, ...] = ()
+    neighbours: tuple[HudiTable | MetadataIndex | TableService, ...] = ()
+    previous: Mapping[str, object] = field(default_factory=dict)
+    statuses: Mapping[Ref, Mapping[str, object]] = field(default_factory=dict)
+    defaults: Defaults = Defaults()
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    order: RunOrder
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    run: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Ended runs beyond what history is to be kept of."""
+
+    runs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetFinalizer:
+    is_wanted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveAnnotation:
+    """A user's wish that is fulfilled or cannot be: approve, stop. `why` is told as an event, empty if it is plain."""
+
+    name: str
+    why: str = ""
+
+
+Act = Start | Stop | Forget | SetFinalizer | RemoveAnnotation
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One condition."""
+
+    condition: Condition
+    status: Literal["True", "False", "Unknown"]
+    reason: Reason
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """At most one act, what is said meanwhile, and when to look again if nothing happens."""
+
+    state: State
+    said: tuple[Said, ...]
+    act: Act | None = None
+    again_in_seconds: float = 600.0
+    # What the status has beside state and conditions, by its field names.
+    facts: Mapping[str, object] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""The operator in a cluster: its API, the watches, the Lease, events and health."""

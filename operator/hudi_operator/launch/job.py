@@ -1,0 +1,142 @@
+"""Runs as Jobs of Kubernetes."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hudi_operator.decision import Defaults
+from hudi_operator.launch.cluster import JOBS, PODS, Address, AlreadyThere, Cluster, Forbidden, Manifest
+from hudi_operator.launch.job_sight import is_over, is_run, sight_of, uid_of
+from hudi_operator.launch.manifest import MANAGED_BY, job_of
+from hudi_operator.launch.protocol import NameConflict, NotStarted
+from hudi_operator.names import Annotation, Label
+from hudi_operator.resources.tree import Tree
+from hudi_operator.runs import RunOrder, RunPhase, RunSeen
+
+OURS = ",".join((*(f"{key}={value}" for key, value in MANAGED_BY.items()), Label.RUN))
+"""Selects the Jobs that are runs."""
+_WAITING_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What was seen of a run when its Job was of that version, and when that was."""
+
+    job_version: int
+    at: float
+    run: RunSeen
+
+    def is_good(self, job: Manifest, now: float) -> bool:
+        """A Job tells of its pod's start and end; only why a pod waits must be asked for again."""
+        is_waiting = self.run.phase is RunPhase.WAITING
+        return self.job_version == _version(job) and not (is_waiting and now - self.at > _WAITING_SECONDS)
+
+
+@dataclass(slots=True)
+class JobLauncher:
+    """A run is a Job of its name, which is also its record.
+
+    A run that is stopped is given a deadline that is over: its Job stays and says that it failed, with how many
+    attempts there were, where a Job that is deleted says nothing. The Jobs are listed once and then told of by the
+    watch (`saw`, `lost`); pods are read when something is to be learnt of them.
+    """
+
+    cluster: Cluster
+    defaults: Defaults
+    namespaces: tuple[str | None, ...] = (None,)
+    _jobs: dict[str, Manifest] = field(default_factory=dict)
+    _looks: dict[str, _Look] = field(default_factory=dict)
+
+    async def start(self, order: RunOrder) -> None:
+        address = Address(JOBS, order.owner.namespace, order.name)
+        job = await self.cluster.find(address)
+        if job is None:
+            try:
+                job = await self.cluster.create(address, job_of(order, self.defaults))
+            except AlreadyThere:
+                job = await self.cluster.find(address)
+            except Forbidden as refused:
+                raise NotStarted(f"the cluster takes no Job {order.name}: {refused}{_way_out(refused)}") from refused
+        if job is None:
+            raise NotStarted(f"the Job {order.name} was there and is gone: it is ordered again")
+        labels = Tree(job).within("metadata").texts("labels")
+        if labels.get(Label.OWNER) != order.owner_uid:
+            raise NameConflict(
+                f"a Job {order.name} exists and is not of uid {order.owner_uid} but of "
+                f"{labels.get(Label.OWNER, 'somebody else')}: delete it if it is not needed"
+            )
+        self.saw(job)
+
+    async def runs(self) -> Sequence[RunSeen]:
+        return [await self._seen(uid, job) for uid, job in tuple(self._jobs.items())]
+
+    async def stop(self, name: str) -> None:
+        address = self._address(name)
+        if address is None:
+            return
+        changes = {"metadata": {"annotations": {Annotation.STOP: name}}, "spec": {"activeDeadlineSeconds": 1}}
+        job = await self.cluster.patch(address, changes)
+        if job is not None:
+            self.saw(job)
+
+    async def forget(self, name: str) -> None:
+        for uid, job in tuple(self._jobs.items()):
+            address = self._address(name)
+            if address is not None and _name(job) == name and is_over(job):
+                await self.cluster.delete(address, uid)
+                self.lost(uid)
+
+    async def list_jobs(self) -> None:
+        """All that there are, as at the start and whenever a watch may have missed something."""
+        listed = [job for space in self.namespaces for job in await self.cluster.listed(Address(JOBS, space), OURS)]
+        self._jobs = {}
+        for job in listed:
+            self.saw(job)
+        self._looks = {uid: look for uid, look in self._looks.items() if uid in self._jobs}
+
+    def saw(self, job: Manifest) -> None:
+        """The Job as it is now; one that is not of ours is passed by."""
+        uid = uid_of(job)
+        known = self._jobs.get(uid)
+        if is_run(job) and (known is None or _version(known) <= _version(job)):
+            self._jobs[uid] = job
+
+    def lost(self, uid: str) -> None:
+        """The Job is not there any more."""
+        self._jobs.pop(uid, None)
+        self._looks.pop(uid, None)
+
+    async def _seen(self, uid: str, job: Manifest) -> RunSeen:
+        now = asyncio.get_running_loop().time()
+        look = self._looks.get(uid)
+        if look is None or not look.is_good(job, now):
+            look = self._looks[uid] = _Look(_version(job), now, sight_of(job, await self._pod(job)))
+        return look.run
+
+    async def _pod(self, job: Manifest) -> Manifest | None:
+        """The Job's newest; there is one, but for a short time while one is replaced."""
+        meta = Tree(job).within("metadata")
+        own = f"batch.kubernetes.io/controller-uid={meta.text('uid')}"
+        pods = await self.cluster.listed(Address(PODS, meta.text("namespace")), own)
+        return max(pods, key=lambda pod: Tree(pod).within("metadata").text_or("creationTimestamp", ""), default=None)
+
+    def _address(self, name: str) -> Address | None:
+        for job in self._jobs.values():
+            if _name(job) == name:
+                return Address(JOBS, Tree(job).within("metadata").text("namespace"), name)
+        return None
+
+
+def _way_out(refused: Forbidden) -> str:
+    """A namespace that is being deleted takes no new objects, and so waits for a finalizer that waits for a Job."""
+    return "; set deletionPolicy: Retain to let it go without" if "being terminated" in str(refused) else ""
+
+
+def _name(job: Manifest) -> str:
+    return Tree(job).within("metadata").text("name")
+
+
+def _version(job: Manifest) -> int:
+    """Of two states of one object the later has the higher number."""
+    text = Tree(job).within("metadata").text_or("resourceVersion", "0")
+    return int(text) if text.isdecimal() else 0

@@ -1,0 +1,192 @@
+"""The Job of a run: its only pod is the driver, in Spark's client mode where there are executors."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hudi_engine.contract import Action, ComputeKind
+from hudi_operator.decision import Defaults
+from hudi_operator.launch.cluster import Manifest
+from hudi_operator.launch.spark import PORTS, SECRETS_PATH, literal, submit_arguments
+from hudi_operator.names import Label, owner_label
+from hudi_operator.resources.model import Resources
+from hudi_operator.runs import RunOrder
+from hudi_operator.words import GROUP, VERSION
+
+CONTAINER = "engine"
+REPORT_PATH = "/dev/termination-log"
+SCRATCH_PATH = "/var/lib/hudi-operator/scratch"
+MANAGED_BY = {"app.kubernetes.io/managed-by": "hudi-operator"}
+# The image's user; Spark's own images have the same.
+_USER = 185
+# A Job that drops an index outlives the resource whose deletion it serves; nothing else would remove it.
+_DROPS_TTL_SECONDS = 600
+_MAX_LABEL = 63
+
+
+def job_of(order: RunOrder, defaults: Defaults) -> Manifest:
+    """As it is given to the API: the same for the same order."""
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": order.name,
+            "namespace": order.owner.namespace,
+            "labels": labels_of(order),
+            "annotations": _annotations(order),
+            "ownerReferences": _owners(order),
+        },
+        "spec": {
+            "completions": 1,
+            "parallelism": 1,
+            # One pod, ever: another attempt is another Job, so that never two drivers of one run are alive.
+            "backoffLimit": 0,
+            "podReplacementPolicy": "Failed",
+            "activeDeadlineSeconds": _given(order.execution.active_deadline_seconds, defaults.active_deadline_seconds),
+            "ttlSecondsAfterFinished": _ttl(order, defaults),
+            "template": {
+                "metadata": {"labels": labels_of(order), "annotations": _annotations(order)},
+                "spec": _pod(order, defaults),
+            },
+        },
+    }
+
+
+def labels_of(order: RunOrder) -> dict[str, str]:
+    return {
+        "app.kubernetes.io/name": "hudi-engine",
+        "app.kubernetes.io/component": order.request.action,
+        "app.kubernetes.io/part-of": "hudi-operator",
+        **MANAGED_BY,
+        Label.TABLE: order.table[:_MAX_LABEL],
+        owner_label(order.owner.kind): order.owner.name[:_MAX_LABEL],
+        Label.OWNER: order.owner_uid,
+        Label.RUN: order.name,
+        Label.ACTION: order.request.action,
+        Label.ATTEMPT: str(order.attempt),
+    }
+
+
+def _annotations(order: RunOrder) -> dict[str, str]:
+    """What a label has no room for."""
+    return {Label.TRIGGER: order.trigger}
+
+
+def _owners(order: RunOrder) -> list[Manifest]:
+    """The resource, with which the Job goes; but a deletion that waits for all that is owned would end its own drop."""
+    if order.request.action is Action.DROP:
+        return []
+    return [
+        {
+            "apiVersion": f"{GROUP}/{VERSION}",
+            "kind": order.owner.kind.value,
+            "name": order.owner.name,
+            "uid": order.owner_uid,
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+    ]
+
+
+def _ttl(order: RunOrder, defaults: Defaults) -> int:
+    if order.request.action is Action.DROP:
+        return _DROPS_TTL_SECONDS
+    return _given(order.execution.ttl_seconds_after_finished, defaults.ttl_seconds_after_finished)
+
+
+def _pod(order: RunOrder, defaults: Defaults) -> Manifest:
+    execution = order.execution
+    return {
+        "restartPolicy": "Never",
+        "serviceAccountName": execution.service_account_name or defaults.service_account_name,
+        # Without executors nothing in the pod speaks to the API.
+        "automountServiceAccountToken": _has_executors(order),
+        "imagePullSecrets": [{"name": name} for name in execution.image_pull_secrets],
+        "terminationGracePeriodSeconds": _given(
+            execution.termination_grace_period_seconds, defaults.termination_grace_period_seconds
+        ),
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": _USER,
+            "runAsGroup": _USER,
+            "fsGroup": _USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [_container(order, defaults)],
+        "volumes": [
+            {"name": "scratch", "emptyDir": {}},
+            *(
+                {"name": f"secret-{number}", "secret": {"secretName": name, "defaultMode": 0o440}}
+                for number, name in enumerate(order.secrets)
+            ),
+        ],
+    }
+
+
+def _container(order: RunOrder, defaults: Defaults) -> Manifest:
+    execution = order.execution
+    return {
+        "name": CONTAINER,
+        "image": execution.image or defaults.image,
+        "imagePullPolicy": execution.image_pull_policy or defaults.image_pull_policy,
+        "command": ["hudi-engine"],
+        "args": ["run", literal(_request(order))],
+        "env": _environment(order, defaults),
+        "ports": [{"name": name, "containerPort": port} for name, port in PORTS.items()]
+        if _has_executors(order)
+        else [],
+        "resources": _resources_of(execution.driver),
+        "terminationMessagePath": REPORT_PATH,
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "volumeMounts": [
+            {"name": "scratch", "mountPath": SCRATCH_PATH},
+            *(
+                {"name": f"secret-{number}", "mountPath": f"{SECRETS_PATH}/{name}", "readOnly": True}
+                for number, name in enumerate(order.secrets)
+            ),
+        ],
+    }
+
+
+def _request(order: RunOrder) -> str:
+    """With the paths that it has in its pod."""
+    folders = tuple(f"{SECRETS_PATH}/{name}" for name in order.secrets)
+    return replace(order.request, conf_from=folders, report_path=REPORT_PATH).to_json()
+
+
+def _environment(order: RunOrder, defaults: Defaults) -> list[Manifest]:
+    pod = [
+        {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
+        for name, path in (("POD_NAME", "metadata.name"), ("POD_IP", "status.podIP"))
+    ]
+    folders = [
+        {"name": "TZ", "value": "UTC"},
+        {"name": "HOME", "value": SCRATCH_PATH},
+        {"name": "TMPDIR", "value": SCRATCH_PATH},
+    ]
+    if not _has_executors(order):
+        return [*pod, *folders]
+    spark = [
+        {"name": "SPARK_LOCAL_DIRS", "value": SCRATCH_PATH},
+        {"name": "PYSPARK_SUBMIT_ARGS", "value": submit_arguments(order, defaults)},
+    ]
+    return [*pod, *folders, *spark]
+
+
+def _has_executors(order: RunOrder) -> bool:
+    return order.request.compute is ComputeKind.SPARK
+
+
+def _resources_of(resources: Resources | None) -> Mapping[str, Mapping[str, str]]:
+    if resources is None:
+        return {}
+    given = {"requests": dict(resources.requests), "limits": dict(resources.limits)}
+    return {name: amounts for name, amounts in given.items() if amounts}
+
+
+def _given(own: int | None, default: int) -> int:
+    return default if own is None else own

@@ -1,0 +1,177 @@
+"""What was last seen of everything; worlds are made of it, and nothing in it need survive."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from hudi_engine.contract import TableSeen, TableUnseen
+from hudi_operator.decision import Defaults, World
+from hudi_operator.resources.model import HudiTable, Ref, Resource, table_ref
+from hudi_operator.runs import RunOrder, RunPhase, RunSeen
+from hudi_operator.words import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A resource and the status that stands there."""
+
+    resource: Resource
+    status: Mapping[str, object]
+
+
+@dataclass(slots=True)
+class Store:
+    """Resources, runs by their names and tables as they were last seen; written through the methods alone."""
+
+    resources: dict[Ref, Held] = field(default_factory=dict)
+    runs: dict[str, RunSeen] = field(default_factory=dict)
+    seen: dict[Ref, TableSeen | TableUnseen] = field(default_factory=dict)
+    _of_table: dict[Ref, set[Ref]] = field(default_factory=dict)
+
+    def put(self, resource: Resource, status: Mapping[str, object]) -> bool:
+        """Whether that is news: another resource of that name, another wish, or a status that somebody else wrote."""
+        ref = resource.meta.ref
+        before = self.resources.get(ref)
+        if before is not None and before.resource.meta.uid != resource.meta.uid:
+            self.remove(ref)
+        self.resources[ref] = Held(resource, status)
+        self._of_table.setdefault(table_ref(resource), set()).add(ref)
+        return before is None or _wish(before.resource) != _wish(resource) or before.status != status
+
+    def remove(self, ref: Ref) -> None:
+        held = self.resources.pop(ref, None)
+        self.seen.pop(ref, None)
+        if held is not None:
+            table = table_ref(held.resource)
+            refs = self._of_table[table]
+            refs.discard(ref)
+            if not refs:
+                del self._of_table[table]
+
+    def table(self, ref: Ref) -> HudiTable | None:
+        held = self.resources.get(ref)
+        return held.resource if held is not None and isinstance(held.resource, HudiTable) else None
+
+    def tables(self) -> Iterator[HudiTable]:
+        held = tuple(self.resources.values())
+        return (one.resource for one in held if isinstance(one.resource, HudiTable))
+
+    def of_table(self, table: Ref) -> frozenset[Ref]:
+        """The table's resources that there are, its own among them."""
+        return frozenset(self._of_table.get(table, ()))
+
+    def related(self, ref: Ref) -> frozenset[Ref]:
+        """All to which a change of this resource may matter: those of its table, and of tables in the same place."""
+        held = self.resources.get(ref)
+        if held is None:
+            return frozenset()
+        found = self.table(table_ref(held.resource))
+        if found is None or ref.kind is not Kind.TABLE:
+            return self.of_table(table_ref(held.resource))
+        same = (table.meta.ref for table in self.tables() if _place(table) == _place(found))
+        return frozenset().union(*(self.of_table(table) for table in same))
+
+    def exclusion_key(self, ref: Ref) -> str:
+        """Resources with the same key share a table: never two of them are worked on at the same time."""
+        held = self.resources.get(ref)
+        table = ref if held is None else table_ref(held.resource)
+        found = self.table(table)
+        return f"{table.namespace}/{table.name}" if found is None else _place(found)
+
+    def note_seen(self, table: Ref, seen: TableSeen | TableUnseen) -> None:
+        if table in self.resources:
+            self.seen[table] = seen
+
+    def replace_runs(self, listed: Iterable[RunSeen], listed_at: datetime) -> frozenset[Ref]:
+        """Takes over a listing that was begun then; the tables of which some run is other than it was.
+
+        What was ordered since then may not be in the listing, and stays. That a run went on does not make it another.
+        """
+        before, now = self.runs, {run.name: run for run in listed}
+        younger = {
+            name: run
+            for name, run in before.items()
+            if name not in now and run.phase is RunPhase.WAITING and run.created_at >= listed_at
+        }
+        self.runs = now | younger
+        changed = (name for name in before.keys() | now.keys() if _is_another(before.get(name), self.runs.get(name)))
+        return frozenset(table_of_run(self.runs.get(name) or before[name]) for name in changed)
+
+    def note_ordered(self, order: RunOrder, now: datetime) -> None:
+        """Remembers a run as ordered until it is seen, so that nothing else of the table is begun meanwhile."""
+        self.runs.setdefault(order.name, waiting_run(order, now))
+
+    def note_stopping(self, name: str) -> None:
+        run = self.runs.get(name)
+        if run is not None:
+            self.runs[name] = replace(run, is_stopping=True)
+
+    def note_forgotten(self, name: str) -> None:
+        self.runs.pop(name, None)
+
+    def live_tables(self) -> frozenset[Ref]:
+        """The tables on which some run of ours is at work."""
+        return frozenset(table_of_run(run) for run in self.runs.values() if run.is_live)
+
+    def world(self, held: Held, now: datetime, defaults: Defaults) -> World:
+        resource = held.resource
+        table = table_ref(resource)
+        runs = [run for run in self.runs.values() if table_of_run(run) == table]
+        neighbours = self._neighbours(resource.meta.ref, table)
+        return World(
+            now=now,
+            table=self.table(table),
+            seen=self.seen.get(table),
+            runs=tuple(run for run in runs if run.owner_uid == resource.meta.uid),
+            others=tuple(run for run in runs if run.owner_uid != resource.meta.uid),
+            neighbours=tuple(one.resource for one in neighbours),
+            statuses={one.resource.meta.ref: one.status for one in neighbours},
+            previous=held.status,
+            defaults=defaults,
+        )
+
+    def leftovers(self, owner: Ref) -> list[RunSeen]:
+        """Runs of a resource of that name that is gone, whether another has its name or not."""
+        held = self.resources.get(owner)
+        uid = None if held is None else held.resource.meta.uid
+        return [run for run in self.runs.values() if run.owner == owner and run.owner_uid != uid]
+
+    def _neighbours(self, ref: Ref, table: Ref) -> list[Held]:
+        """The others of the table, then other tables in the same place."""
+        found = self.table(table)
+        same = (one.meta.ref for one in self.tables() if found is not None and _place(one) == _place(found))
+        refs = dict.fromkeys((*sorted(self.of_table(table)), *sorted(same)))
+        return [self.resources[other] for other in refs if other != ref]
+
+
+def waiting_run(order: RunOrder, now: datetime) -> RunSeen:
+    """The run as it will be seen first."""
+    return RunSeen(
+        name=order.name,
+        owner=order.owner,
+        owner_uid=order.owner_uid,
+        table=order.table,
+        action=order.request.action,
+        trigger=order.trigger,
+        attempt=order.attempt,
+        phase=RunPhase.WAITING,
+        created_at=now,
+    )
+
+
+def table_of_run(run: RunSeen) -> Ref:
+    return Ref(Kind.TABLE, run.owner.namespace, run.table)
+
+
+def _is_another(before: RunSeen | None, now: RunSeen | None) -> bool:
+    if before is None or now is None:
+        return before is not now
+    return replace(before, progress=None) != replace(now, progress=None)
+
+
+def _place(table: HudiTable) -> str:
+    return table.base_path.rstrip("/")
+
+
+def _wish(resource: Resource) -> Resource:
+    return replace(resource, meta=replace(resource.meta, resource_version=""))

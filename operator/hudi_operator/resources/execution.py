@@ -1,0 +1,27 @@
+"""How a run is carried out, from what its resource says and what its table says."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+from hudi_operator.resources.model import Execution, ExecutionMode, Resources, Retry
+
+
+def effective(own: Execution, table: Execution) -> Execution:
+    """Of each field the nearer value; maps are merged key by key. A run with no executors has none of the table's."""
+    mode = own.mode or table.mode
+    is_alone = mode is ExecutionMode.DRIVER_ONLY
+    merged = {one.name: _nearer(getattr(own, one.name), getattr(table, one.name)) for one in fields(Execution)}
+    if is_alone:
+        merged |= {"executor": None, "executor_instances": None}
+    return Execution(**merged)  # type: ignore[arg-type]  # each value is of its own field
+
+
+def _nearer(own: object, table: object) -> object:
+    match own, table:
+        case Mapping(), Mapping():
+            return {**table, **own}
+        case Resources(), Resources():
+            return Resources({**table.requests, **own.requests}, {**table.limits, **own.limits})
+        case Retry(), Retry():
+            return Retry(*(_nearer(getattr(own, one.name), getattr(table, one.name)) for one in fields(Retry)))  # type: ignore[arg-type]  # numbers
+    return table if own is None or own == () else own

@@ -1,0 +1,134 @@
+"""What a status has beside its conditions: nothing but what was seen."""
+
+from collections.abc import Iterable, Mapping
+
+from hudi_engine.contract import IndexSeen, IndexState, RunProgress, TableSeen, TimelineSeen
+from hudi_operator.decision import World
+from hudi_operator.resources.model import HudiTable, MetadataIndex
+from hudi_operator.runs import RunSeen
+from hudi_operator.status.past import History, entry_of
+from hudi_operator.status.times import shown, shown_ms
+
+_MOST_ACTIVE = 16
+_LONGEST_WORD = 253
+_READABLE = (IndexState.COMPLETE, IndexState.STALE)
+
+
+def table_facts(table: HudiTable, world: World) -> dict[str, object]:
+    """Of a table that is not seen now, what was known of it last."""
+    live = sorted((run for run in (*world.runs, *world.others) if run.is_live), key=lambda run: run.name)
+    facts: dict[str, object] = {"activeRuns": [_active(run) for run in live[:_MOST_ACTIVE]]}
+    if isinstance(world.seen, TableSeen):
+        facts |= {"table": _table(world.seen), "timeline": _timeline(world.seen.timeline)}
+        observed = shown_ms(world.seen.observed_ms)
+        return facts | ({"lastObservedTime": observed} if observed else {})
+    kept = ("table", "timeline", "lastObservedTime")
+    return facts | {name: world.previous[name] for name in kept if name in world.previous}
+
+
+def index_facts(index: MetadataIndex, world: World) -> dict[str, object]:
+    facts: dict[str, object] = {"history": list(History.of(world).entries)}
+    found = seen_index(world.seen, index.index_type.engine_kind)
+    if found is not None:
+        facts["instants"] = _instants(found)
+    elif not isinstance(world.seen, TableSeen) and "instants" in world.previous:
+        facts["instants"] = world.previous["instants"]
+    live = live_of(world.runs)
+    if live:
+        facts["activeRun"] = entry_of(live[0])
+        if live[0].progress is not None:
+            facts["progress"] = _progress(live[0].progress)
+    return facts
+
+
+def service_facts(world: World) -> dict[str, object]:
+    history = list(History.of(world).entries)
+    facts: dict[str, object] = {"history": history}
+    if history:
+        facts["lastRun"] = history[0]
+    facts["active"] = [entry_of(run) for run in live_of(world.runs)[:_MOST_ACTIVE]]
+    return facts
+
+
+def live_of(runs: Iterable[RunSeen]) -> list[RunSeen]:
+    """Oldest first."""
+    return sorted((run for run in runs if run.is_live), key=lambda run: (run.created_at, run.name))
+
+
+def seen_index(seen: object, name: str) -> IndexSeen | None:
+    """The index of that name; None if the table was not seen, or has nothing of it."""
+    if not isinstance(seen, TableSeen):
+        return None
+    return next((index for index in seen.indexes if index.name == name), None)
+
+
+def _active(run: RunSeen) -> dict[str, object]:
+    return {
+        "name": run.name,
+        "action": run.action.value,
+        "kind": run.owner.kind.value,
+        "resource": run.owner.name,
+        "startTime": shown(run.created_at),
+    }
+
+
+def _table(seen: TableSeen) -> dict[str, object]:
+    return {
+        "name": seen.name,
+        "type": seen.type[:_LONGEST_WORD],
+        "version": seen.version,
+        "timelineLayoutVersion": seen.layout,
+        "recordKeyFields": list(seen.record_key_fields),
+        "partitionFields": list(seen.partition_fields),
+        "metadataPartitions": [index.name for index in seen.indexes if index.state in _READABLE][:64],
+        "metadataPartitionsInflight": [index.name for index in seen.indexes if index.state is IndexState.IN_FLIGHT][
+            :64
+        ],
+    }
+
+
+def _timeline(timeline: TimelineSeen) -> dict[str, object]:
+    oldest = timeline.pending[0] if timeline.pending else None
+    pending = [
+        {
+            "instant": each.instant,
+            "action": each.action[:_LONGEST_WORD],
+            "state": each.state[:_LONGEST_WORD],
+            **_known({"requestedTime": shown_ms(each.requested_ms)}),
+            "isLive": each.is_live,
+        }
+        for each in timeline.pending
+    ]
+    latest_ms = timeline.latest_completed_ms
+    unfinished = sum(count for name, count in timeline.counts.items() if not name.endswith("/completed"))
+    return {
+        **_known({"latestCompletedInstant": timeline.latest_completed}),
+        **_known({"latestCompletedTime": None if latest_ms is None else shown_ms(latest_ms)}),
+        **_known({"oldestPendingInstant": oldest and oldest.instant}),
+        **_known({"oldestPendingTime": oldest and shown_ms(oldest.requested_ms)}),
+        "activeInstants": timeline.active_instants,
+        "pendingInstants": max(unfinished, len(pending)),
+        "pending": pending,
+    }
+
+
+def _instants(found: IndexSeen) -> dict[str, object]:
+    return {
+        **_known({"plan": found.plan, "base": found.base, "caughtUpTo": found.caught_up_to, "head": found.head}),
+        "lagInstants": found.lag_instants,
+        "lagSeconds": int(found.lag_seconds),
+    }
+
+
+def _progress(progress: RunProgress) -> dict[str, object]:
+    return {
+        "phase": progress.phase[:_LONGEST_WORD],
+        "done": progress.done,
+        "rows": progress.rows,
+        **_known({"total": progress.total, "percent": progress.percent, "summary": progress.said[:_LONGEST_WORD]}),
+        **_known({"updatedTime": shown_ms(progress.updated_ms)}),
+    }
+
+
+def _known(fields: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in fields.items() if value not in (None, "")}

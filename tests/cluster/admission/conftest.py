@@ -1,0 +1,14 @@
+"""One namespace for all of these: nothing acts on what is in it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.kubernetes import Cluster
+
+
+@pytest.fixture(scope="module")
+def shared(cluster: Cluster) -> Iterator[str]:
+    cluster.kubectl("create", "namespace", "admission")
+    yield "admission"
+    cluster.remove_namespace("admission")

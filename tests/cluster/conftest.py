@@ -1,0 +1,80 @@
+"""One Kubernetes for all tests in here, and a namespace for each."""
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.kubernetes import Cluster
+from tests.cluster.live import live_table
+from tests.cluster.operator_process import OperatorProcess
+from tests.cluster.parts import kubernetes
+from tests.cluster.user import User
+from tests.faults.live import Scene
+from tests.golden.unpack import unpack
+from tests.interop.jvm import Jvm
+
+_NUMBERS = count(1)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Kubernetes is built, if it must be, before the first test, whose time limit it would not keep."""
+    here = Path(__file__).parent
+    if any(item.path.is_relative_to(here) for item in session.items):
+        kubernetes()
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Cluster(tmp_path_factory.mktemp("cluster")) as ready:
+        yield ready
+
+
+@pytest.fixture(scope="session")
+def jvm() -> Iterator[Jvm]:
+    with Jvm("1.2.0") as writer:
+        yield writer
+
+
+@pytest.fixture
+def live(jvm: Jvm, tmp_path: Path) -> Scene:
+    """A table that has just been begun; `live.written_to()` is a block in which its Java writer never pauses."""
+    return live_table(jvm, tmp_path / "live")
+
+
+@pytest.fixture
+def quiet(tmp_path: Path) -> Path:
+    """A table of real Hudi's that nobody writes to."""
+    return unpack("v9_mor_orders", tmp_path)
+
+
+@pytest.fixture
+def user(cluster: Cluster, namespace: str) -> User:
+    return User(cluster, namespace)
+
+
+@pytest.fixture
+def operator(cluster: Cluster) -> Iterator[OperatorProcess]:
+    with cluster.operator() as running:
+        yield running
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
+    """Prints what was measured, whether the test fails or not."""
+
+    def aloud(what: str) -> None:
+        with capsys.disabled():
+            print(f"\n{what}", flush=True)
+
+    return aloud
+
+
+@pytest.fixture
+def namespace(cluster: Cluster) -> Iterator[str]:
+    """A new one; what is in it at the end is deleted, whether its finalizers are heeded or not."""
+    name = f"test-{next(_NUMBERS)}"
+    cluster.kubectl("create", "namespace", name)
+    yield name
+    cluster.remove_namespace(name)

@@ -1,0 +1,136 @@
+"""The operator is killed, lied to and cut off at every point, and each thing is done once all the same.
+
+A point is an answer to a write, an answer to a read, or an event of a watch, by its number. Each that is tried has a
+scenario of its own, in which an index is built, the table validated and the index dropped; more of them with HUDI_SOAK=1.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.cluster.faults.trouble import Sort, Trouble, What
+from tests.cluster.kubernetes import Cluster
+from tests.golden.unpack import unpack
+
+_IS_SOAKING: Final = "HUDI_SOAK" in os.environ
+_BETWEEN_DEATHS: Final = 8
+_TABLE: Final = "v9_cow_orders"
+_REFUSALS: Final = (What.CONFLICT, What.GONE, What.INVALID, What.TOO_MANY, What.BROKEN, What.DROP, What.LOSE)
+
+Story = dict[str, Any]
+pytestmark = pytest.mark.timeout(7200)
+
+
+class Theatre:
+    """Where scenarios are played."""
+
+    def __init__(self, cluster: Cluster, table: Path) -> None:
+        self._cluster = cluster
+        self._table = table
+        self.numbers: dict[str, int] = {}
+
+    def play(self, troubles: Iterable[Trouble | None], operators: int = 1) -> list[Story]:
+        wishes = [json.dumps({"trouble": _tree(trouble), "operators": operators}) for trouble in troubles]
+        player = (sys.executable, "-m", "tests.cluster.faults.play")
+        said = self._cluster.run([*player, self._cluster.folder, self._table, *wishes])
+        return [json.loads(line) for line in said.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def theatre(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Theatre:
+    """With how many points there are when nothing goes wrong."""
+    theatre = Theatre(cluster, unpack(_TABLE, tmp_path_factory.mktemp("faults")))
+    (story,) = theatre.play([None])
+    assert not story["wrong"], _told([story])
+    theatre.numbers = story["numbers"]
+    return theatre
+
+
+@pytest.mark.parametrize("sort", [Sort.WRITE, Sort.EVENT])
+def test_killed_after_any_answer_or_event_the_operator_goes_on_where_it_was(
+    theatre: Theatre, sort: Sort, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every number is hit in one of the scenarios, by the first death or a later one; when soaking also as the only."""
+    again_and_again = [Trouble(What.KILL, sort, first, step=_BETWEEN_DEATHS) for first in range(1, _BETWEEN_DEATHS + 1)]
+    once = [Trouble(What.KILL, sort, number) for number in range(1, theatre.numbers[sort] + 1)] if _IS_SOAKING else []
+
+    stories = theatre.play([*again_and_again, *once])
+
+    _say(capsys, f"killed after a {sort}", stories)
+    assert not [story for story in stories if story["wrong"]], _told(stories)
+    assert sum(story["hits"] for story in stories) >= theatre.numbers[sort]
+
+
+def test_a_write_that_fails_is_made_up_for(theatre: Theatre, capsys: pytest.CaptureFixture[str]) -> None:
+    step = 1 if _IS_SOAKING else theatre.numbers["write"]
+    troubles = [
+        Trouble(what, Sort.WRITE, number)
+        for offset, what in enumerate(_REFUSALS)
+        for number in range(1 + 5 * offset % step, theatre.numbers["write"] + 1, step)
+    ]
+
+    stories = theatre.play(troubles)
+
+    _say(capsys, "a write that failed", stories)
+    assert not [story for story in stories if story["wrong"]], _told(stories)
+
+
+@pytest.mark.parametrize("sort", [Sort.WRITE, Sort.READ])
+def test_an_api_server_that_fails_every_third_time_only_delays(
+    theatre: Theatre, sort: Sort, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stories = theatre.play(Trouble(what, sort, first=1, step=3) for what in _REFUSALS)
+
+    _say(capsys, f"every third {sort} that failed", stories)
+    assert not [story for story in stories if story["wrong"]], _told(stories)
+
+
+@pytest.mark.parametrize("what", [What.REPEAT, What.STALE, What.LATE, What.DROP, What.GONE])
+def test_events_that_are_repeated_stale_late_or_lost_change_nothing(
+    theatre: Theatre, what: What, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stories = theatre.play([Trouble(what, Sort.EVENT, first=1, step=3 if what in (What.DROP, What.GONE) else 1)])
+
+    _say(capsys, f"events: {what}", stories)
+    assert not [story for story in stories if story["wrong"]], _told(stories)
+    assert stories[0]["hits"] > 2
+
+
+def test_of_two_operators_one_works_and_the_other_takes_over(
+    theatre: Theatre, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step = 1 if _IS_SOAKING else 15
+    deaths = [Trouble(What.KILL, Sort.WRITE, number) for number in range(5, theatre.numbers["write"] + 1, step)]
+
+    stories = theatre.play([None, *deaths], operators=2)
+
+    _say(capsys, "two operators", stories)
+    assert not [story for story in stories if story["wrong"]], _told(stories)
+
+
+def _tree(trouble: Trouble | None) -> dict[str, Any] | None:
+    if trouble is None:
+        return None
+    return {"what": trouble.what, "sort": trouble.sort, "first": trouble.first, "step": trouble.step}
+
+
+def _say(capsys: pytest.CaptureFixture[str], what: str, stories: list[Story]) -> None:
+    hit = [story for story in stories if story["hits"]]
+    seconds = sorted(story["seconds"] for story in stories)
+    with capsys.disabled():
+        print(
+            f"\n{what}: {len(stories)} scenarios, {sum(story['hits'] for story in hit)} times in {len(hit)} of them, "
+            f"{sum(story['starts'] for story in stories)} starts of the operator, "
+            f"{sum(len(story['runs']) for story in stories)} runs, at most {seconds[-1]:.1f} s each"
+        )
+
+
+def _told(stories: list[Story]) -> str:
+    return "\n\n".join(
+        "\n".join([story["trouble"], *story["wrong"], story["log"]]) for story in stories if story["wrong"]
+    )

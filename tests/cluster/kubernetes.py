@@ -1,0 +1,202 @@
+"""A Kubernetes of this test session's own: etcd, the API server and the controller manager; no node."""
+
+import base64
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from tests.cluster.namespaces import Inside, Namespaces, Refused, Seen
+from tests.cluster.operator_process import OperatorProcess
+from tests.cluster.parts import kubernetes
+
+HOME: Final = "hudi-operator"  # the namespace that the operator lives in, and the name of its account there
+_ROOT: Final = Path(__file__).parents[2]
+_RIGHTS: Final = Path(__file__).with_name("rights.yaml")
+_ETCD: Final = "http://127.0.0.1:2379"
+_PEER: Final = "http://127.0.0.1:2380"
+_ADMIN_TOKEN: Final = "admin-of-the-tests"
+_CONTROLLERS: Final = (
+    "namespace-controller",
+    "garbage-collector-controller",
+    "serviceaccount-controller",
+    "root-ca-certificate-publisher-controller",
+    "job-controller",
+    "ttl-after-finished-controller",
+)
+_OURS: Final = "huditables,metadataindexes,tableservices"
+_SECONDS_TO_BE_READY: Final = 120.0
+
+
+class Cluster:
+    """Enter it, and it is ready, with our custom resources; all of it ends with the block.
+
+    It is in namespaces of its own, so that any number of clusters get along on one machine; what is to reach its API
+    runs in there, too: `run`, `start`, `kubectl`, `operator`.
+    """
+
+    api_url: Final = "https://127.0.0.1:6443"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.logs = folder / "logs"
+        self.kubeconfig = folder / "admin.json"
+        self.operator_kubeconfig = folder / "operator.json"
+        self._program = kubernetes()
+        self._certificate = folder / "api.crt"
+        self._key = folder / "api.key"
+        self._namespaces = Namespaces()
+        self.run = self._namespaces.run
+        self._operators = 0
+
+    def __enter__(self) -> Self:
+        self.logs.mkdir(parents=True)
+        self._namespaces.__enter__()
+        try:
+            self._begin()
+        except BaseException:
+            self._namespaces.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._namespaces.__exit__(kind, error, trace)
+
+    def kubectl(self, *arguments: str | Path, given: str = "") -> str:
+        """What it prints as a user with all rights sees it; Refused, with what kubectl says, if it fails."""
+        return self.run([self._program, "kubectl", f"--kubeconfig={self.kubeconfig}", *arguments], given)
+
+    def apply(self, manifests: str, *arguments: str) -> str:
+        return self.kubectl("apply", *arguments, "-f", "-", given=manifests)
+
+    def get(self, *arguments: str) -> Any:
+        """What the API server has of that, as a tree."""
+        return json.loads(self.kubectl("get", *arguments, "-o", "json"))
+
+    def start(self, name: str, *command: str | Path, environment: Mapping[str, str] | None = None) -> Inside:
+        """A process in there that goes on; what it says is in `logs/NAME.log`."""
+        with (self.logs / f"{name}.log").open("ab") as log:
+            return self._namespaces.start(command, log, environment)
+
+    def processes(self) -> list[Seen]:
+        """Of whatever was started in there, and by these; the cluster's own are left out."""
+        return [seen for seen in self._namespaces.processes() if str(self._program) not in seen.arguments]
+
+    def remove_namespace(self, name: str) -> None:
+        """With all that is in it, whether finalizers of ours are heeded or not; its end is not waited for."""
+        in_it = f"--namespace={name}"
+        for found in self.kubectl("get", _OURS, in_it, "-o", "name").split():
+            self.kubectl("delete", found, in_it, "--wait=false", "--ignore-not-found")
+            self._forget_finalizers(found, in_it)
+        self.kubectl("delete", "namespace", name, "--wait=false")
+
+    @contextmanager
+    def operator(self, *arguments: str | Path, folder: Path | None = None) -> Iterator[OperatorProcess]:
+        """`hudi-operator run`, which may do what its account may; stopped at the end of the block if it lives then.
+
+        `folder` is what it keeps its runs in, a new one unless given.
+        """
+        self._operators += 1
+        name = f"operator-{self._operators}"
+        state = folder or self.folder / f"{name}-state"
+        options = OperatorProcess.command(state, *arguments)
+        inside = self.start(name, *options, environment={"KUBECONFIG": str(self.operator_kubeconfig)})
+        running = OperatorProcess(inside, self.logs / f"{name}.log", state)
+        try:
+            yield running
+            # Killed it would keep the Lease, and the next one waiting.
+            running.stop()
+        finally:
+            inside.kill()
+
+    def kill_api(self) -> None:
+        """As by `kill -9`; etcd lives on."""
+        self._api.kill()
+
+    def restart_api(self) -> None:
+        """Begins it again, and waits until it is ready."""
+        self.kill_api()
+        self._start_api()
+        self._await_api()
+
+    def _begin(self) -> None:
+        self.run([self._program, "certificate", self._certificate, self._key])
+        (self.folder / "tokens.csv").write_text(f'{_ADMIN_TOKEN},admin,admin,"system:masters"\n')
+        self._write_kubeconfig(self.kubeconfig, _ADMIN_TOKEN)
+        self._start_etcd()
+        self._start_api()
+        self._await_api()
+        self._start_controllers()
+        self.kubectl("apply", "--server-side", "-f", _ROOT / "crds")
+        self.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+        self.kubectl("apply", "-f", _RIGHTS)
+        token = self.kubectl("create", "token", HOME, f"--namespace={HOME}", "--duration=12h").strip()
+        self._write_kubeconfig(self.operator_kubeconfig, token)
+
+    def _start_etcd(self) -> None:
+        self._etcd = self.start(
+            *("etcd", self._program, "etcd", f"--data-dir={self.folder / 'etcd'}", "--unsafe-no-fsync"),
+            *(f"--listen-client-urls={_ETCD}", f"--advertise-client-urls={_ETCD}"),
+            *(f"--listen-peer-urls={_PEER}", f"--initial-advertise-peer-urls={_PEER}"),
+            f"--initial-cluster=default={_PEER}",
+        )
+
+    def _start_api(self) -> None:
+        self._api = self.start(
+            *("kube-apiserver", self._program, "kube-apiserver", f"--etcd-servers={_ETCD}"),
+            *("--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=6443"),
+            "--endpoint-reconciler-type=none",  # an address of the loopback is none that it would announce
+            *(f"--tls-cert-file={self._certificate}", f"--tls-private-key-file={self._key}"),
+            *(f"--token-auth-file={self.folder / 'tokens.csv'}", "--authorization-mode=RBAC"),
+            "--service-account-issuer=https://kubernetes.default.svc",
+            *(f"--service-account-key-file={self._key}", f"--service-account-signing-key-file={self._key}"),
+            "--service-cluster-ip-range=10.96.0.0/16",
+        )
+
+    def _start_controllers(self) -> None:
+        self.start(
+            *("kube-controller-manager", self._program, "kube-controller-manager"),
+            *(f"--kubeconfig={self.kubeconfig}", f"--service-account-private-key-file={self._key}"),
+            *(f"--root-ca-file={self._certificate}", "--leader-elect=false", "--bind-address=127.0.0.1"),
+            f"--controllers={','.join(_CONTROLLERS)}",
+        )
+
+    def _await_api(self) -> None:
+        end = time.monotonic() + _SECONDS_TO_BE_READY
+        while not self._is_ready():
+            if time.monotonic() > end or not self._api.is_alive or not self._etcd.is_alive:
+                said = (self.logs / "kube-apiserver.log").read_text()[-3000:]
+                raise AssertionError(f"the API server is not ready; its log ends with: {said}")
+            time.sleep(0.1)
+
+    def _is_ready(self) -> bool:
+        try:
+            return self.kubectl("get", "--raw", "/readyz", "--request-timeout=5s") == "ok"
+        except Refused:
+            return False
+
+    def _forget_finalizers(self, resource: str, in_it: str) -> None:
+        try:
+            self.kubectl("patch", resource, in_it, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
+        except Refused as refused:
+            if "not found" not in refused.said:
+                raise
+
+    def _write_kubeconfig(self, file: Path, token: str) -> None:
+        authority = base64.b64encode(self._certificate.read_bytes()).decode()
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "tests",
+            "contexts": [{"name": "tests", "context": {"cluster": "tests", "user": "tests"}}],
+            "clusters": [
+                {"name": "tests", "cluster": {"server": self.api_url, "certificate-authority-data": authority}}
+            ],
+            "users": [{"name": "tests", "user": {"token": token}}],
+        }
+        file.write_text(json.dumps(config))

@@ -1,0 +1,24 @@
+"""A table that a real Java writer commits to all the time."""
+
+from pathlib import Path
+from typing import Final
+
+from tests.faults.live import SHORT_LEASE, Scene
+from tests.interop.jvm import Jvm
+
+LOCK: Final = {
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+    "hoodie.write.lock.num_retries": "300",
+}
+# A job that knows nothing of the index: Hudi takes it for unwanted.
+WITHOUT_THE_SETTING: Final = {
+    "hoodie.metadata.record.index.enable": "false",
+    "hoodie.metadata.index.async": "false",
+}
+
+
+def live_table(jvm: Jvm, folder: Path) -> Scene:
+    """Its writer has what docs/writers.md recommends, and is given up on as soon as the manifests' table says."""
+    scene = Scene(jvm, folder, LOCK, {})
+    scene.writer.options = {**scene.writer.options, **SHORT_LEASE}
+    return scene

@@ -1,0 +1,130 @@
+"""The user's story: what is applied becomes ready beside a Java writer that never pauses, and says so."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table, text
+from tests.cluster.operator_process import OperatorProcess
+from tests.cluster.user import User
+from tests.faults.live import Scene
+from tests.faults.remains import require_ready_and_nothing_left
+
+_EXAMPLES: Final = Path(__file__).parents[2] / "examples"
+_EXAMPLE_PATH: Final = "file:/tables/orders"
+
+
+@pytest.mark.usefixtures("operator")
+def test_the_example_applied_beside_a_live_java_writer_becomes_ready_and_java_finds_every_row_by_it(
+    user: User, live: Scene, say: Callable[[str], None]
+) -> None:
+    example = (_EXAMPLES / "orders.yaml").read_text()
+    assert example.count(_EXAMPLE_PATH) == 1
+    with live.written_to():
+        began = time.monotonic()
+        user.kubectl("apply", "-f", "-", given=example.replace(_EXAMPLE_PATH, str(live.folder)))
+        user.wait("metadataindex/orders-by-key")
+        ready = time.monotonic()
+        user.edit("tableservice/orders-nightly-check", runToken="now")
+        user.wait("tableservice/orders-nightly-check", "LastRunSucceeded")
+        live.await_commits(2)
+        say(f"ready after {ready - began:.1f} s, validated {time.monotonic() - ready:.1f} s later\n{_columns(user)}")
+
+    say(user.events())
+    require_ready_and_nothing_left(live.folder)
+    live.require_found_by_java()
+
+
+@pytest.mark.usefixtures("operator")
+def test_columns_conditions_status_and_events_tell_what_there_is(user: User, quiet: Path) -> None:
+    user.apply(table(quiet), index(), service())
+    user.wait()
+    user.wait(f"tableservice/{SERVICE}", "LastRunSucceeded")
+    user.wait(f"huditable/{TABLE}")
+
+    tables, indexes, services = (_shown(user, kind) for kind in ("hudit", "hudii", "hudis"))
+    assert (tables["READY"], tables["TYPE"]) == ("True", "MERGE_ON_READ")
+    assert (indexes["TABLE"], indexes["TYPE"], indexes["READY"], indexes["STATE"]) == (
+        *(TABLE, "RecordIndex", "True", "Ready"),
+    )
+    assert (services["TYPE"], services["READY"]) == ("Validate", "True")
+    for kind, name in (("huditable", TABLE), ("metadataindex", INDEX), ("tableservice", SERVICE)):
+        _require_at_rest(user.get(f"{kind}/{name}"))
+    assert "record_index" in str(user.get(f"huditable/{TABLE}")["status"]["table"])
+    events = user.events()
+    assert f"metadataindex/{INDEX}" in events
+    assert f"tableservice/{SERVICE}" in events
+
+
+@pytest.mark.usefixtures("operator")
+def test_the_settings_that_writers_need_are_in_a_config_map_that_goes_with_the_table(user: User, quiet: Path) -> None:
+    user.apply(table(quiet), index())
+    user.wait()
+
+    (properties,) = user.get(f"configmap/{TABLE}-writer")["data"].values()
+
+    assert "hoodie.metadata.record.index.enable=true" in properties.splitlines()
+    assert "hoodie.write.concurrency.mode=optimistic_concurrency_control" in properties.splitlines()
+    user.kubectl("delete", "hudi", "--all")
+    user.kubectl("wait", "--for=delete", f"configmap/{TABLE}-writer", "--timeout=30s")
+
+
+@pytest.mark.usefixtures("operator")
+@pytest.mark.parametrize("options", [(), ("--server-side",)], ids=["client-side", "server-side"])
+def test_an_apply_again_of_what_is_ready_changes_nothing(user: User, quiet: Path, options: tuple[str, ...]) -> None:
+    documents = text(table(quiet), index())
+    user.kubectl("apply", *options, "-f", "-", given=documents)
+    user.wait()
+    before = user.get(f"metadataindex/{INDEX}")
+
+    said = user.kubectl("apply", *options, "-f", "-", given=documents)
+
+    after = user.get(f"metadataindex/{INDEX}")
+    assert said.count("serverside-applied" if options else "unchanged") == 2
+    assert after["metadata"]["generation"] == before["metadata"]["generation"]
+    assert after["spec"] == before["spec"]
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_build_that_needs_approval_waits_for_its_hash_and_then_runs(user: User, quiet: Path) -> None:
+    user.apply(table(quiet), index(approval="Manual"))
+    user.kubectl("wait", "--for=jsonpath={.status.state}=AwaitingApproval", f"metadataindex/{INDEX}", "--timeout=60s")
+    plan = user.get(f"metadataindex/{INDEX}")["status"]["plan"]
+    assert not list((quiet / ".hoodie").rglob("*.indexing.*"))
+
+    user.kubectl("annotate", f"metadataindex/{INDEX}", f"hudi-operator.dev/approve={plan['hash']}")
+
+    user.wait()
+    require_ready_and_nothing_left(quiet)
+
+
+def test_the_operator_ends_when_asked_to_and_gives_the_lease_back(
+    user: User, operator: OperatorProcess, quiet: Path
+) -> None:
+    user.apply(table(quiet), index())
+    user.wait()
+
+    assert operator.stop() == 0
+
+
+def _columns(user: User) -> str:
+    return "\n".join(user.kubectl("get", kind, "-o", "wide") for kind in ("hudit", "hudii", "hudis"))
+
+
+def _shown(user: User, kind: str) -> dict[str, str]:
+    """What `kubectl get` shows of the one of that kind, by column."""
+    heads, values = user.kubectl("get", kind).splitlines()
+    begins = [place for place in range(len(heads)) if heads[place] != " " and heads[: place + 1].endswith(heads[place])]
+    begins = [place for place in begins if place == 0 or heads[place - 2 : place] == "  "]
+    ends = [*begins[1:], len(values)]
+    return {heads[begin:end].strip(): values[begin:end].strip() for begin, end in zip(begins, ends, strict=True)}
+
+
+def _require_at_rest(resource: dict[str, Any]) -> None:
+    status = resource["status"]
+    assert status["observedGeneration"] == resource["metadata"]["generation"]
+    known = {each["type"]: each["status"] for each in status["conditions"]}
+    assert (known["Ready"], known["Reconciling"], known["Stalled"]) == ("True", "False", "False"), status

@@ -1,0 +1,53 @@
+"""A secret's value is searched for wherever somebody might see it."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.cluster.kubernetes import Cluster
+from tests.cluster.manifests import SERVICE, index, service, table
+from tests.cluster.user import User
+
+_CANARY = "canary-7f3b9c15d2"
+
+
+def test_the_value_of_a_secret_is_nowhere_but_in_the_secret(
+    cluster: Cluster, user: User, quiet: Path, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    user.kubectl("create", "secret", "generic", "store", f"--from-literal=fs.s3a.secret.key={_CANARY}")
+    with cluster.operator(folder=state) as operator, _watched(cluster) as seen:
+        user.apply(table(quiet, storage={"credentialsSecretRef": {"name": "store"}}), index(), service())
+        user.wait()
+        user.wait(f"tableservice/{SERVICE}", "LastRunSucceeded")
+        said = operator.said
+
+    shown = {kind: user.kubectl("get", kind, "-o", "yaml") for kind in ("hudi", "events", "configmaps", "leases")}
+    files = [file for file in state.rglob("*") if file.is_file()]
+    assert "fs.s3a.secret.key" in user.kubectl("get", "secret", "store", "-o", "yaml")
+    assert [kind for kind, text in shown.items() if _CANARY in text] == []
+    assert _CANARY not in said
+    assert [file for file in files if _CANARY.encode() in file.read_bytes()] == []
+    assert any("record.json" in file.name or file.name == "order.json" for file in files)
+    assert any("run" in arguments for arguments in seen), "no run was ever looked at"
+    assert [text for text in seen if _CANARY in text] == []
+
+
+@contextmanager
+def _watched(cluster: Cluster) -> Iterator[set[str]]:
+    """Arguments and environments of all processes that there are during the block."""
+    seen: set[str] = set()
+    halt = threading.Event()
+
+    def watch() -> None:
+        while not halt.wait(0.1):
+            seen.update(part for each in cluster.processes() for part in (*each.arguments, *each.environment))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        halt.set()
+        thread.join()

@@ -1,0 +1,54 @@
+"""The table of cases: what is decided, each with a sentence that says why."""
+
+import pytest
+
+from hudi_operator.decide import decide
+from hudi_operator.decision import World
+from hudi_operator.resources.model import HudiTable, Resource
+from hudi_operator.words import Condition
+from tests.unit.operator.decide import cases_index, cases_removal, cases_service, cases_table
+from tests.unit.operator.decide.expected import shown
+
+CASES: list[tuple[str, Resource, World, str]] = [
+    *cases_index.CASES,
+    *cases_removal.CASES,
+    *cases_service.CASES,
+    *(case[:4] for case in cases_table.CASES),
+]
+_OF_TABLES = (Condition.REACHABLE, Condition.METADATA_CONSISTENT, Condition.TIMELINE_HEALTHY, Condition.UNIQUE)
+
+
+@pytest.mark.parametrize(
+    ("resource", "world", "expected"), [each[1:] for each in CASES], ids=[each[0] for each in CASES]
+)
+def test_what_is_decided_is_what_the_table_of_cases_says(resource: Resource, world: World, expected: str) -> None:
+    assert shown(decide(resource, world)) == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "world", "claims"),
+    [(*each[1:3], each[4]) for each in cases_table.CASES],
+    ids=[each[0] for each in cases_table.CASES],
+)
+def test_a_tables_conditions_say_what_is_wrong_and_nothing_else(table: HudiTable, world: World, claims: str) -> None:
+    said = {each.condition: each for each in decide(table, world).said}
+
+    wrong = [f"{name}={said[name].reason}" for name in _OF_TABLES if said[name].status != "True"]
+
+    assert " ".join(wrong) == claims
+
+
+def test_every_case_has_a_sentence_of_its_own() -> None:
+    sentences = [f"{type(each[1]).__name__}: {each[0]}" for each in CASES]
+
+    assert len(set(sentences)) == len(sentences) >= 300
+
+
+@pytest.mark.parametrize(("resource", "world"), [each[1:3] for each in CASES], ids=[each[0] for each in CASES])
+def test_whatever_is_bad_or_under_way_says_why(resource: Resource, world: World) -> None:
+    decision = decide(resource, world)
+
+    for said in decision.said:
+        if said.condition in (Condition.RECONCILING, Condition.STALLED) and said.status == "True":
+            assert said.message, said
+    assert 0 < decision.again_in_seconds <= 600

@@ -1,0 +1,192 @@
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from hudi_operator.decision import Defaults
+from hudi_operator.launch.job import JobLauncher
+from hudi_operator.launch.protocol import NameConflict, NotStarted
+from hudi_operator.runs import RunPhase
+from tests.unit.operator.kube.objects import Objects, client_of
+from tests.unit.operator.launch.jobs import COMPLETE, DRIVER_ONLY, REPORT, ended, failed, job, pod
+
+JOB = f"/apis/batch/v1/namespaces/shop/jobs/{DRIVER_ONLY.name}"
+POD = "/api/v1/namespaces/shop/pods/pod-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    objects: Objects
+    launcher: JobLauncher
+    another: JobLauncher
+
+    def change(self, launcher: JobLauncher, *conditions: dict[str, str]) -> None:
+        """The Job as somebody changed it, of which the watch tells the launcher."""
+        known = self.objects.there[JOB]
+        tree = job(DRIVER_ONLY, *conditions)
+        known = self.objects.put(JOB, **{**known, "status": tree["status"]})
+        launcher.saw(known)
+
+
+def play(scene: Callable[[Scene], Coroutine[None, None, None]]) -> None:
+    async def played() -> None:
+        objects = Objects()
+        async with client_of(objects) as client:
+            await scene(Scene(objects, *(JobLauncher(client, Defaults(), ("shop",)) for _ in range(2))))
+
+    asyncio.run(played())
+
+
+def with_time(objects: Objects) -> None:
+    """What the API server sets and the one in memory does not."""
+    objects.put(JOB, **_with(objects.there[JOB], creationTimestamp="2026-05-01T12:00:00Z"))
+
+
+def _with(tree: dict[str, Any], **meta: object) -> dict[str, Any]:
+    return {**tree, "metadata": {**tree["metadata"], **meta}}
+
+
+def test_ordering_a_run_again_is_the_same_run() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        writes = there.objects.writes
+        await there.launcher.start(DRIVER_ONLY)
+        await there.another.start(DRIVER_ONLY)
+        assert there.objects.writes == writes
+
+    play(scene)
+
+
+def test_two_launchers_that_order_a_run_at_the_same_time_order_one() -> None:
+    async def scene(there: Scene) -> None:
+        await asyncio.gather(there.launcher.start(DRIVER_ONLY), there.another.start(DRIVER_ONLY))
+        assert [path for path in there.objects.there if "/jobs/" in path] == [JOB]
+
+    play(scene)
+
+
+def test_a_job_of_the_name_that_is_somebody_elses_is_left_alone() -> None:
+    async def scene(there: Scene) -> None:
+        there.objects.put(JOB, spec={"mine": True})
+        with pytest.raises(NameConflict, match="somebody else"):
+            await there.launcher.start(DRIVER_ONLY)
+        await there.another.start(replace(DRIVER_ONLY, name="other", owner_uid="uid-8"))
+        with pytest.raises(NameConflict, match="uid-8"):
+            await there.another.start(replace(DRIVER_ONLY, name="other"))
+        assert there.objects.there[JOB]["spec"] == {"mine": True}
+
+    play(scene)
+
+
+def test_a_job_that_the_cluster_refuses_is_not_started_and_its_words_are_passed_on() -> None:
+    async def scene(there: Scene) -> None:
+        there.objects.refusal = (403, "exceeded quota: jobs=0")
+        with pytest.raises(NotStarted, match="exceeded quota"):
+            await there.launcher.start(DRIVER_ONLY)
+
+    play(scene)
+
+
+def test_a_namespace_that_is_being_deleted_says_how_to_get_rid_of_the_resource() -> None:
+    async def scene(there: Scene) -> None:
+        there.objects.refusal = (403, "unable to create new content in namespace shop because it is being terminated")
+        with pytest.raises(NotStarted, match="deletionPolicy: Retain"):
+            await there.launcher.start(DRIVER_ONLY)
+
+    play(scene)
+
+
+def test_another_launcher_finds_the_runs_of_the_first() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        assert await there.another.runs() == []
+        await there.another.list_jobs()
+        (run,) = await there.another.runs()
+        assert (run.name, run.phase, run.owner_uid) == (DRIVER_ONLY.name, RunPhase.WAITING, "uid-2")
+
+    play(scene)
+
+
+def test_the_end_of_a_run_is_told_with_its_report() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        there.objects.put(POD, **pod(ended(0, REPORT.to_json())))
+        there.change(there.launcher, COMPLETE)
+        (run,) = await there.launcher.runs()
+        assert (run.phase, run.report) == (RunPhase.ENDED, REPORT)
+
+    play(scene)
+
+
+def test_a_run_that_is_stopped_keeps_its_record() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        await there.launcher.stop(DRIVER_ONLY.name)
+        (run,) = await there.launcher.runs()
+        assert (run.is_stopping, run.is_live) == (True, True)
+        assert there.objects.there[JOB]["spec"]["activeDeadlineSeconds"] == 1
+
+        there.change(there.launcher, failed("DeadlineExceeded"))
+        (run,) = await there.launcher.runs()
+        assert (run.phase, run.trouble_reason) == (RunPhase.LOST, "Stopped")
+
+    play(scene)
+
+
+def test_stopping_a_run_that_is_not_there_changes_nothing() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.stop("nothing")
+        assert there.objects.writes == 0
+
+    play(scene)
+
+
+def test_only_an_ended_run_is_forgotten() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        await there.launcher.forget(DRIVER_ONLY.name)
+        assert JOB in there.objects.there
+
+        there.change(there.launcher, COMPLETE)
+        await there.launcher.forget(DRIVER_ONLY.name)
+        assert JOB not in there.objects.there
+        assert await there.launcher.runs() == []
+
+    play(scene)
+
+
+def test_an_old_word_of_a_job_does_not_undo_a_newer_one() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        old = there.objects.there[JOB]
+        there.change(there.launcher, COMPLETE)
+        there.launcher.saw(old)
+        (run,) = await there.launcher.runs()
+        assert run.phase is RunPhase.ENDED
+
+    play(scene)
+
+
+def test_a_running_pod_is_not_asked_about_again_before_its_job_says_anything() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        there.objects.put(POD, **pod({"running": {"startedAt": "2026-05-01T12:00:05Z"}}))
+        (first,) = await there.launcher.runs()
+        del there.objects.there[POD]
+        (second,) = await there.launcher.runs()
+        assert first == second
+        assert first.phase is RunPhase.RUNNING
+
+    play(scene)

@@ -1,0 +1,70 @@
+"""Golden manifests stand beside this file; `python -m tests.unit.operator.launch.test_manifest` writes them anew."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hudi_engine.contract import Action, JobRequest
+from hudi_operator.decision import Defaults
+from hudi_operator.launch.cluster import Manifest
+from hudi_operator.launch.manifest import job_of
+from hudi_operator.runs import RunOrder
+from tests.unit.operator.launch.jobs import DRIVER_ONLY, SPARK
+
+HERE = Path(__file__).parent
+GOLDEN = {"driver_only": DRIVER_ONLY, "spark": SPARK}
+
+
+def text_of(manifest: Manifest) -> str:
+    return yaml.safe_dump(json.loads(json.dumps(manifest)), sort_keys=False, width=110)
+
+
+def plain(manifest: Manifest) -> Any:
+    return manifest
+
+
+def container(order: RunOrder) -> Any:
+    return plain(job_of(order, Defaults()))["spec"]["template"]["spec"]["containers"][0]
+
+
+@pytest.mark.parametrize("name", sorted(GOLDEN))
+def test_the_job_of_an_order_is_the_golden_one(name: str) -> None:
+    assert text_of(job_of(GOLDEN[name], Defaults())) == (HERE / f"{name}.yaml").read_text()
+
+
+def test_kubernetes_expands_nothing_that_a_user_wrote() -> None:
+    request = JobRequest.from_json(container(DRIVER_ONLY)["args"][1].replace("$$", "$"))
+    assert request.conf == DRIVER_ONLY.request.conf
+
+    submitted = next(one["value"] for one in container(SPARK)["env"] if one["name"] == "PYSPARK_SUBMIT_ARGS")
+    assert "$$(POD_NAME) --master local" in submitted
+    assert submitted.replace("$$(", "").count("$(") == 3
+
+
+def test_no_secret_is_anywhere_but_mounted() -> None:
+    text = text_of(job_of(SPARK, Defaults()))
+
+    assert "secretKeyRef" not in text
+    assert "envFrom" not in text
+
+
+def test_the_job_that_drops_an_index_is_not_owned_by_the_resource_whose_deletion_it_serves() -> None:
+    drop = replace(DRIVER_ONLY, request=replace(DRIVER_ONLY.request, action=Action.DROP))
+
+    assert plain(job_of(drop, Defaults()))["metadata"]["ownerReferences"] == []
+    assert len(plain(job_of(DRIVER_ONLY, Defaults()))["metadata"]["ownerReferences"]) == 1
+
+
+def test_the_users_settings_of_spark_come_before_ours_which_win() -> None:
+    submitted = next(one["value"] for one in container(SPARK)["env"] if one["name"] == "PYSPARK_SUBMIT_ARGS")
+
+    assert submitted.index("spark.sql.shuffle.partitions") < submitted.index("spark.submit.deployMode=client")
+
+
+if __name__ == "__main__":
+    for title, ordered in GOLDEN.items():
+        (HERE / f"{title}.yaml").write_text(text_of(job_of(ordered, Defaults())))
