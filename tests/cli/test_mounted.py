@@ -36,13 +36,13 @@ def test_each_file_is_a_property_and_what_kubernetes_keeps_for_itself_is_none(tm
 
 
 def test_plain_files_of_several_folders_are_taken_together(tmp_path: Path) -> None:
-    for folder, name in (("a", KEY), ("b", KEY), ("b", "other")):
+    for folder, name in (("a", KEY), ("b", KEY), ("b", "hadoop.other"), ("b", "key.pem")):
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / name).write_text("same\r\n")
 
     found = read_mounted((str(tmp_path / "a"), str(tmp_path / "b")))
 
-    assert found == {KEY: "same", "other": "same"}
+    assert found == {KEY: "same", "hadoop.other": "same"}
 
 
 def test_a_new_secret_is_noticed_and_an_unchanged_one_is_not(tmp_path: Path) -> None:
@@ -70,16 +70,18 @@ def test_two_values_of_one_property_are_refused_without_showing_either(tmp_path:
     assert CANARY not in str(refused.value)
 
 
-@pytest.mark.parametrize("what", ["missing", "a file", "a folder in it", "no text", "too large", "dangling", "a pipe"])
+@pytest.mark.parametrize(
+    "what", ["missing", "a file", "a folder in it", "no text", "too large", "dangling", "a pipe", "a lock"]
+)
 def test_a_folder_that_is_none_is_refused_with_its_name_and_no_content(what: str, tmp_path: Path) -> None:
     folder = tmp_path / "secret"
     folder.mkdir()
-    (folder / "good").write_text(CANARY)
+    (folder / "fs.good").write_text(CANARY)
     match what:
         case "missing":
             folder = tmp_path / "nowhere"
         case "a file":
-            folder = folder / "good"
+            folder = folder / "fs.good"
         case "a folder in it":
             (folder / "below").mkdir()
         case "no text":
@@ -90,6 +92,8 @@ def test_a_folder_that_is_none_is_refused_with_its_name_and_no_content(what: str
             (folder / KEY).symlink_to("..data/nothing")
         case "a pipe":
             os.mkfifo(folder / KEY)
+        case "a lock":
+            (folder / "hudi.engine.single.writer").write_text("true")
 
     with pytest.raises(Contradiction, match=r"^conf_from: ") as refused:
         read_mounted((str(folder),))

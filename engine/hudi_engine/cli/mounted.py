@@ -13,6 +13,10 @@ _ITS_OWN = ".."
 _LINK = "..data"
 _ROUNDS = 3
 _MOST_BYTES = 100_000
+# How to reach the store and the lock's service. What is to be done, and under which lock, is no secret; other names
+# are files, as of keys and certificates, that a property may name.
+_OF_SECRETS = ("fs.", "hadoop.", "hudi.engine.zookeeper.")
+_NO_SECRETS = ("hoodie.", "hudi.", "spark.")
 _MOST_FILES = 1_000
 
 _Found = TypeVar("_Found")
@@ -73,6 +77,11 @@ def _files(folder: str) -> list[tuple[Path, os.stat_result]]:
         raise Contradiction(f"conf_from: {folder}: {len(names):,} files, expected at most {_MOST_FILES:,}")
     found = [(Path(folder, name), os.stat(Path(folder, name))) for name in names]
     for path, each in found:
+        if path.name.startswith(_NO_SECRETS) and not path.name.startswith(_OF_SECRETS):
+            raise Contradiction(
+                f"conf_from: {path}: {path.name!r} is no property for a secret; "
+                f"expected names that begin with {', '.join(_OF_SECRETS)}"
+            )
         if not stat.S_ISREG(each.st_mode):
             raise Contradiction(f"conf_from: {path}: a folder or a device, expected a file for each property")
         if each.st_size > _MOST_BYTES:
@@ -81,7 +90,7 @@ def _files(folder: str) -> list[tuple[Path, os.stat_result]]:
 
 
 def _read(folder: str) -> dict[str, str]:
-    return {path.name: _text(path) for path, _ in _files(folder)}
+    return {path.name: _text(path) for path, _ in _files(folder) if path.name.startswith(_OF_SECRETS)}
 
 
 def _text(path: Path) -> str:
