@@ -12,7 +12,7 @@ setup: .venv/ready ## the Python environment; all that follows does this first
 	tools/setup
 	@touch $@
 
-demo: setup ## make a small table with real Hudi and look into it
+demo: setup ## an index built, guarded and rebuilt beside a real Hudi writer (Java): a few minutes
 	$(PYTHON) -m tools.demo
 
 check: setup ## format, lint, types, layers and quick tests: no JVM, under a minute
@@ -22,9 +22,10 @@ check: setup ## format, lint, types, layers and quick tests: no JVM, under a min
 	.venv/bin/lint-imports --no-cache
 	$(PYTHON) -m pytest -q -n 2 -m "not thorough" $(QUICK)
 
-test: check ## all tests, with real Hudi, ZooKeeper and S3 servers, Spark, faults and a bounded fuzz run
+test: check ## all tests, with real Hudi, Kubernetes, ZooKeeper and S3 servers, Spark, faults and a bounded fuzz run
 	$(PYTHON) -m pytest -q -n 2 -m thorough $(QUICK)
-	$(PYTHON) -m pytest -q -n 2 tests/cli tests/zookeeper
+	$(PYTHON) -m pytest -q -n 2 tests/cli tests/zookeeper tests/operator
+	$(PYTHON) -m pytest -q tests/cluster
 	$(PYTHON) -m pytest -q tests/s3 tests/spark tests/faults tests/interop
 	$(PYTHON) -m tests.fuzz --seconds 60
 
@@ -32,6 +33,7 @@ bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; wr
 	$(PYTHON) -m benchmarks.read
 	$(PYTHON) -m benchmarks.lookup
 	$(PYTHON) -m benchmarks.record_index
+	$(PYTHON) -m benchmarks.operator
 
 fuzz: setup ## damage every format for a minute
 	$(PYTHON) -m tests.fuzz --seconds 60

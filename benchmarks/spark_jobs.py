@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.memory import peak_bytes_of
-from tests.interop import session
+from tools import spark_session
 
 
 def answer_jobs(jobs: Mapping[str, Callable[..., Any]], jar: str, *asked: str, memory: str = "6g") -> None:
     """Does what is asked, a JSON object each with the name of the job under `do`. What Java prints goes to stderr."""
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)
-        spark = session.start(Path(jar), memory=memory)
+        spark = spark_session.start(Path(jar), memory=memory)
         for text in asked:
             job = json.loads(text)
             print(json.dumps(jobs[job.pop("do")](spark, **job)), file=answers, flush=True)

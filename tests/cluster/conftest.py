@@ -55,6 +55,20 @@ def user(cluster: Cluster, namespace: str) -> User:
 
 
 @pytest.fixture
+def new_user(cluster: Cluster) -> Iterator[Callable[[], User]]:
+    """Any number of them, each with a namespace of its own."""
+    made: list[str] = []
+
+    def make() -> User:
+        made.append(_new_namespace(cluster))
+        return User(cluster, made[-1])
+
+    yield make
+    for name in made:
+        cluster.remove_namespace(name)
+
+
+@pytest.fixture
 def operator(cluster: Cluster) -> Iterator[OperatorProcess]:
     with cluster.operator() as running:
         yield running
@@ -74,7 +88,12 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
 @pytest.fixture
 def namespace(cluster: Cluster) -> Iterator[str]:
     """A new one; what is in it at the end is deleted, whether its finalizers are heeded or not."""
-    name = f"test-{next(_NUMBERS)}"
-    cluster.kubectl("create", "namespace", name)
+    name = _new_namespace(cluster)
     yield name
     cluster.remove_namespace(name)
+
+
+def _new_namespace(cluster: Cluster) -> str:
+    name = f"test-{next(_NUMBERS)}"
+    cluster.kubectl("create", "namespace", name)
+    return name

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from tests.faults.live import SHORT_LEASE, Scene
+from tests.faults.live import Scene
 from tests.interop.jvm import Jvm
 
 LOCK: Final = {
@@ -18,7 +18,5 @@ WITHOUT_THE_SETTING: Final = {
 
 
 def live_table(jvm: Jvm, folder: Path) -> Scene:
-    """Its writer has what docs/writers.md recommends, and is given up on as soon as the manifests' table says."""
-    scene = Scene(jvm, folder, LOCK, {})
-    scene.writer.options = {**scene.writer.options, **SHORT_LEASE}
-    return scene
+    """Its writer has what docs/writers.md recommends, and a heart that beats as the manifests' table says."""
+    return Scene(jvm, folder, LOCK, {})

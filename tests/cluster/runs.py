@@ -34,12 +34,14 @@ def attempts(state: Path) -> Counter[tuple[str, str, int]]:
     )
 
 
-def engines(cluster: Cluster) -> list[Seen]:
-    """The engine's processes that are at a run."""
+def engines(cluster: Cluster, table: Path) -> list[Seen]:
+    """The engine's processes that are at a run on that table; their keepers are others."""
     return [
         seen
         for seen in cluster.processes()
-        if "hudi_engine.cli.main" in seen.arguments and "run" in seen.arguments and "-S" not in seen.arguments
+        if {"hudi_engine.cli.main", "run"} <= {*seen.arguments}
+        and "-S" not in seen.arguments
+        and any(str(table) in part for part in seen.arguments)
     ]
 
 
@@ -49,7 +51,7 @@ def stopped_in_a_build(cluster: Cluster, table: Path) -> Iterator[Seen]:
     end = time.monotonic() + _SECONDS_TO_BEGIN
     while True:
         assert time.monotonic() < end, "no build came so far"
-        building = [seen for seen in engines(cluster) if any(str(table) in part for part in seen.arguments)]
+        building = engines(cluster, table)
         if not building:
             time.sleep(0.02)
             continue

@@ -1,9 +1,10 @@
 """Deleting what was applied, in whatever order, leaves what the policy says and nothing else."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.cluster.runs import engines, orders, stopped_in_a_build
 from tests.cluster.user import User
 from tests.faults.engine import wait_until
 from tests.faults.remains import require_nothing_of_it, require_ready_and_nothing_left
+from tests.golden.unpack import unpack
 
 _ALL = (f"huditable/{TABLE}", f"metadataindex/{INDEX}", f"tableservice/{SERVICE}")
 
@@ -26,25 +28,29 @@ def operator(cluster: Cluster) -> Iterator[OperatorProcess]:
 
 
 @pytest.mark.parametrize("policy", ["Retain", "Drop"])
-@pytest.mark.parametrize(
-    "order", [*permutations(_ALL)], ids=lambda order: ", ".join(each.split("/")[0] for each in order)
-)
 def test_nothing_is_left_in_whatever_order_the_three_are_deleted(
-    cluster: Cluster, user: User, operator: OperatorProcess, quiet: Path, order: Sequence[str], policy: str
+    cluster: Cluster, new_user: Callable[[], User], operator: OperatorProcess, tmp_path: Path, policy: str
 ) -> None:
-    user.apply(table(quiet), index(deletionPolicy=policy), service())
-    user.wait()
-    user.wait(f"tableservice/{SERVICE}", "LastRunSucceeded")
+    sequences = list(permutations(_ALL))
+    users = [new_user() for _ in sequences]
+    tables = [unpack("v9_mor_orders", tmp_path / user.namespace) for user in users]
+    for user, folder in zip(users, tables, strict=True):
+        user.apply(table(folder), index(deletionPolicy=policy), service())
+    for user in users:
+        user.wait(seconds=240)
+        user.wait(f"tableservice/{SERVICE}", "LastRunSucceeded", seconds=240)
 
-    for each in order:
-        user.kubectl("delete", each, "--wait=false")
+    for user, sequence in zip(users, sequences, strict=True):
+        for each in sequence:
+            user.kubectl("delete", each, "--wait=false")
 
-    user.wait_gone()
-    _require_nothing_left(cluster, user, operator, quiet)
-    if policy == "Drop":
-        require_nothing_of_it(quiet)
-    else:
-        require_ready_and_nothing_left(quiet)
+    for user, folder in zip(users, tables, strict=True):
+        user.wait_gone(240)
+        _require_nothing_left(cluster, user, operator, folder)
+        if policy == "Drop":
+            require_nothing_of_it(folder)
+        else:
+            require_ready_and_nothing_left(folder)
 
 
 def test_an_index_deleted_in_the_middle_of_its_build_is_dropped(
@@ -69,7 +75,11 @@ def _require_nothing_left(cluster: Cluster, user: User, operator: OperatorProces
     leases = cluster.kubectl("get", "leases", "--all-namespaces", "-o", "name", f"--namespace={HOME}")
     assert user.kubectl("get", "leases", "-o", "name") == ""
     assert len([lease for lease in leases.split() if "hudi" in lease]) <= 1, leases
-    wait_until(lambda: not engines(cluster), 30)
-    wait_until(lambda: not orders(operator.state), 60)
+    wait_until(lambda: not _of_table(orders(operator.state), folder), 60)
+    wait_until(lambda: not engines(cluster, folder), 30)
     assert not (folder / ".hoodie" / "lock").exists()
     wait_until(lambda: f"{TABLE}-writer" not in user.kubectl("get", "configmaps", "-o", "name"), 30)
+
+
+def _of_table(runs: list[dict[str, Any]], folder: Path) -> list[str]:
+    return [run["name"] for run in runs if str(folder) in run["request"]]

@@ -63,7 +63,8 @@ def test_ready_after_the_api_server_was_killed_in_the_middle_of_a_build_and_came
     with live.written_to(), cluster.operator(folder=state) as operator:
         user.apply(table(live.folder), index())
         with stopped_in_a_build(cluster, live.folder):
-            cluster.restart_api()
+            cluster.kill_api()
+        cluster.restart_api()
         back = time.monotonic()
         user.wait()
         say(f"API server killed in the middle of a build: ready {time.monotonic() - back:.1f} s after it was back")

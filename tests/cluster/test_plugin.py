@@ -32,7 +32,9 @@ class Plugin:
         self._namespace = namespace
         self._path = f"{folder}:{Path(sys.executable).parent}:/usr/bin:/bin"
         self._kubectl = folder / "kubectl"
-        self._kubectl.write_text(f'#!/bin/sh\nexec {kubernetes()} kubectl --kubeconfig={cluster.kubeconfig} "$@"\n')
+        # By its environment: kubectl takes no flags before a plugin's name.
+        known = f"KUBECONFIG={cluster.kubeconfig}"
+        self._kubectl.write_text(f'#!/bin/sh\n{known} exec {kubernetes()} kubectl "$@"\n')
         self._kubectl.chmod(0o755)
 
     def __call__(self, *arguments: str) -> str:
@@ -91,7 +93,7 @@ def test_approve_refuses_a_plan_that_changed(plugin: Plugin, waiting: User) -> N
     with pytest.raises(Refused, match="the plan is aaaaaaaaaa by now, not 3f9a1c0b2d"):
         plugin("approve", INDEX, "--hash", "3f9a1c0b2d")
 
-    assert "annotations" not in str(waiting.get(f"metadataindex/{INDEX}")["metadata"].get("annotations", {}))
+    assert "hudi-operator.dev/approve" not in waiting.get(f"metadataindex/{INDEX}")["metadata"].get("annotations", {})
 
 
 def test_doctor_finds_what_is_wrong(plugin: Plugin, waiting: User) -> None:

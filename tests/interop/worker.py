@@ -29,8 +29,8 @@ from tests.interop import (
     java_written_metadata,
     live_commits,
     lost_keys,
-    session,
 )
+from tools import spark_session
 
 
 def run(spark: SparkSession, version: str, recipe: str, folder: str, stage: int = 0) -> list[str]:
@@ -125,7 +125,7 @@ def _causes(failed: Exception) -> list[str]:
 def main(jar: str, version: str) -> None:
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)
-        spark = session.start(Path(jar))
+        spark = spark_session.start(Path(jar))
         _say(answers, {"answer": "ready"})
         for line in sys.stdin:
             _say(answers, answer(spark, version, line))

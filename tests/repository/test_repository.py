@@ -8,10 +8,11 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
-ENGINE = ROOT / "engine"
-PACKAGE = ENGINE / "hudi_engine"
-FOLDERS = ("engine", "tests", "tools", "benchmarks")
+PACKAGES = (ROOT / "engine" / "hudi_engine", ROOT / "operator" / "hudi_operator")
+FOLDERS = ("engine", "operator", "tests", "tools", "benchmarks")
 
 
 def _modules(*folders: str) -> Iterator[Path]:
@@ -32,22 +33,24 @@ def test_the_standard_library_s_operator_is_found_from_the_repository_root() -> 
     assert found.stdout.strip() == "True"
 
 
-def test_the_layers_name_every_module_of_the_engine() -> None:
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_the_layers_name_every_module(package: Path) -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    (layers,) = (contract for contract in contracts if contract["type"] == "layers")
+    (layers,) = (each for each in contracts if each["type"] == "layers" and each["containers"] == [package.name])
 
     named = {name.strip() for layer in layers["layers"] for name in layer.split("|")}
 
-    there = {path.stem for path in PACKAGE.glob("*.py")} | {
-        path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.rglob("*.py"))
+    there = {path.stem for path in package.glob("*.py")} | {
+        path.name for path in package.iterdir() if path.is_dir() and any(path.rglob("*.py"))
     }
-    assert layers["containers"] == ["hudi_engine"]
     assert layers["exhaustive"] is True
     assert there - {"__init__"} == named
 
 
-def test_no_module_of_the_engine_is_longer_than_400_lines() -> None:
-    lengths = {str(path.relative_to(ENGINE)): len(path.read_text().splitlines()) for path in _modules("engine")}
+def test_no_module_is_longer_than_400_lines() -> None:
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in _modules("engine", "operator")
+    }
 
     assert {name: length for name, length in lengths.items() if length > 400} == {}
 

@@ -106,7 +106,8 @@ def files_of_index(transaction: Transaction, name: str) -> tuple[str, ...]:
 def delete_files(site: Site, files: tuple[str, ...]) -> None:
     """Delete what was settled under the lock; the lock is not held meanwhile."""
     storage = InFolder(site.storage, FOLDER)
-    site.watch.begin("delete", len(files))
+    if files:
+        site.watch.begin("delete", len(files))
     for path in files:
         storage.delete(path)
         site.watch.advance(1)

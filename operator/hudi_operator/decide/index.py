@@ -74,10 +74,14 @@ def _second(index: MetadataIndex, case: Case) -> Verdict | None:
 
 
 def _facts(index: MetadataIndex, case: Case) -> dict[str, object]:
-    token = index.rebuild_token or ""
-    handled = token if is_token_handled(index, case) else case.world.previous.get("rebuildTokenHandled", "")
+    """While a token is not heeded the status has the one before; none if there was none, not even an empty one."""
+    handled = index.rebuild_token or "" if is_token_handled(index, case) else _token_before(case)
     plan = _newest_plan(index, case)
-    return {"rebuildTokenHandled": handled} | ({"plan": plan} if plan else {})
+    return ({} if handled is None else {"rebuildTokenHandled": handled}) | ({"plan": plan} if plan else {})
+
+
+def _token_before(case: Case) -> object:
+    return case.world.previous.get("rebuildTokenHandled")
 
 
 def _newest_plan(index: MetadataIndex, case: Case) -> dict[str, object] | None:

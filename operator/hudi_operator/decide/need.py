@@ -11,7 +11,7 @@ from hudi_operator.resources.model import Guard, IndexType, MetadataIndex
 from hudi_operator.words import Reason, State
 
 _LISTED = (IndexState.COMPLETE, IndexState.STALE)
-_PLANNED = (IndexState.SCHEDULED, IndexState.IN_FLIGHT)
+_HEEDING = (Action.DROP, Action.BUILD)
 _ADVICE = "set rebuildToken to another value, or metadataGuard: Rebuild on the HudiTable, to have it built again"
 
 
@@ -49,22 +49,22 @@ def need_of(index: MetadataIndex, case: Case) -> Need | Verdict:
 
 
 def is_token_handled(index: MetadataIndex, case: Case) -> bool:
-    """A token that stood there when the resource was first seen asks for nothing: the index may well be fine.
+    """Whether the rebuild that the token asks for was done, or none is asked for.
 
+    A token that is seen for the first time on an index that is there asks for nothing: the index may well be fine.
     Losing the status can so cost a rebuild that was asked for just then, and never an index that was fine.
     """
     token = index.rebuild_token
     if not token or index.index_type is IndexType.FILES:
         return True
     mark = token_mark(token)
-    runs = [(past.trigger, past.has_succeeded) for past in case.past if past.action in (Action.DROP, Action.BUILD)]
-    heeded = [has_succeeded for trigger, has_succeeded in runs if trigger.endswith(mark)]
+    heeded = [past.has_succeeded for past in case.past if past.action in _HEEDING and past.trigger.endswith(mark)]
     if any(heeded):
         return True
     handled = case.world.previous.get("rebuildTokenHandled")
-    return handled == token or (
-        handled is None and not heeded and not any(run.trigger.endswith(mark) for run in case.live)
-    )
+    if handled is not None or heeded or any(run.trigger.endswith(mark) for run in case.live):
+        return handled == token
+    return index_of(index, case).state in _LISTED
 
 
 def token_mark(token: str) -> str:

@@ -52,7 +52,11 @@ QUEUE_LENGTH = Family(
     "hudi_operator_queue_length", "gauge", "Resources that are due and not reconciled yet.", ("kind",)
 )
 QUEUE_WAIT = Family(
-    "hudi_operator_queue_wait_seconds", "histogram", "How long a resource that was due waited.", ("kind",), _FAST
+    "hudi_operator_queue_wait_seconds",
+    "histogram",
+    "How long a resource that was due waited.",
+    ("kind",),
+    (*_FAST, 30.0, 120.0),
 )
 API_REQUESTS = Family(
     "hudi_operator_api_requests_total",

@@ -1,7 +1,7 @@
 """The operator is killed, lied to and cut off at every point, and each thing is done once all the same.
 
-A point is an answer to a write, an answer to a read, or an event of a watch, by its number. Each that is tried has a
-scenario of its own, in which an index is built, the table validated and the index dropped; more of them with HUDI_SOAK=1.
+A point is an answer to a write, an answer to a read, or an event of a watch, by its number. In each scenario an index
+is built, the table validated and the index dropped, with trouble at one point or at many.
 """
 
 import json

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ from hudi_engine.contract import (
     UnseenReason,
 )
 from hudi_operator.decide import decide, leftover
-from hudi_operator.decision import Start, World
+from hudi_operator.decision import Forget, Start, World
 from hudi_operator.names import FINALIZER, Annotation, digest, run_name
 from hudi_operator.resources.model import (
     Approval,
@@ -245,112 +246,98 @@ def situations(draw: st.DrawFn, *, ends: bool = False) -> tuple[Resource, World]
     return resource, draw(worlds(resource, ends=ends))
 
 
-MANY = settings(max_examples=600)
-
-
-@MANY
-@given(situations())
-def test_there_is_a_decision_and_a_status_for_every_world(situation: tuple[Resource, World]) -> None:
+def _require_sound(situation: tuple[Resource, World]) -> None:
     resource, world = situation
-
     decision = decide(resource, world)
     status = status_of(resource, world, decision)
 
     refuse_unfit(STATUSES[resource.meta.ref.kind], status, "status")
-    assert {said.condition for said in decision.said} >= {Condition.READY, Condition.RECONCILING, Condition.STALLED}
-    assert len({said.condition for said in decision.said}) == len(decision.said)
+    conditions = [said.condition for said in decision.said]
+    assert {Condition.READY, Condition.RECONCILING, Condition.STALLED} <= set(conditions)
+    assert len(set(conditions)) == len(conditions)
     assert 0 < decision.again_in_seconds <= 600
-
-
-@MANY
-@given(situations())
-def test_nothing_is_begun_on_a_table_with_a_live_run(situation: tuple[Resource, World]) -> None:
-    resource, world = situation
     is_busy = any(run.is_live for run in (*world.runs, *world.others))
-
-    assert not (isinstance(decide(resource, world).act, Start) and is_busy)
-
-
-@MANY
-@given(situations(ends=True))
-def test_nothing_is_begun_where_that_is_not_wanted(situation: tuple[Resource, World]) -> None:
-    resource, world = situation
-    table = world.table
-
-    if isinstance(decide(resource, world).act, Start):
-        assert isinstance(resource, MetadataIndex | TableService)
-        assert not resource.suspend
-        assert table is not None
-        assert not table.suspend
-        assert not isinstance(world.seen, TableUnseen)
-        assert resource.meta.annotations.get(Annotation.PAUSE) != "true"
+    assert not (isinstance(decision.act, Start) and is_busy)
 
 
-@MANY
-@given(situations(ends=True), st.floats(0, 5))
-def test_the_same_need_is_met_by_the_same_run_whoever_looks(situation: tuple[Resource, World], later: float) -> None:
+def _require_wanted(situation: tuple[Resource, World], later: float) -> None:
     resource, world = situation
     first = decide(resource, world).act
     second = decide(resource, replace(world, now=world.now + timedelta(seconds=later))).act
 
-    if isinstance(first, Start) and isinstance(second, Start) and first.order.request.action is not Action.VALIDATE:
-        assert first.order == second.order
+    if not isinstance(first, Start):
+        return
+    assert isinstance(resource, MetadataIndex | TableService)
+    assert world.table is not None
+    assert not (resource.suspend or world.table.suspend)
+    assert not isinstance(world.seen, TableUnseen)
+    assert resource.meta.annotations.get(Annotation.PAUSE) != "true"
+    order = first.order
+    assert order.name == run_name(resource.meta, order.request.action, order.trigger, order.attempt)
+    assert order.name not in {run.name for run in world.runs if run.owner_uid == resource.meta.uid}
+    assert len(order.name) <= 47
+    assert len(order.trigger) <= 63
+    if isinstance(second, Start) and order.request.action is not Action.VALIDATE:
+        assert second.order == order
 
 
-@MANY
-@given(situations(ends=True))
-def test_the_name_of_what_is_begun_is_nobody_elses_and_new(situation: tuple[Resource, World]) -> None:
-    resource, world = situation
-    act = decide(resource, world).act
-
-    if isinstance(act, Start):
-        order = act.order
-        assert order.name == run_name(resource.meta, order.request.action, order.trigger, order.attempt)
-        assert len(order.name) <= 47
-        assert order.name not in {run.name for run in world.runs if run.owner_uid == resource.meta.uid}
-        assert len(order.trigger) <= 63
-
-
-@MANY
-@given(situations())
-def test_the_same_world_has_the_same_status_to_the_byte(situation: tuple[Resource, World]) -> None:
-    resource, world = situation
-    status = status_of(resource, world, decide(resource, world))
-    written = json.loads(json.dumps(status))
-    told = replace(world, previous=written)
-    once_more = status_of(resource, told, decide(resource, told))
-
-    if world.previous == {}:
-        settled = status_of(
-            resource, replace(world, previous=once_more), decide(resource, replace(world, previous=once_more))
-        )
-        assert json.dumps(settled) == json.dumps(once_more)
-
-
-@MANY
-@given(situations(ends=True))
-def test_of_two_resources_that_see_the_same_only_one_begins(situation: tuple[Resource, World]) -> None:
+def _begun(situation: tuple[Resource, World]) -> list[Resource]:
+    """Who begins something where everybody sees the same."""
     resource, world = situation
     everybody: list[Resource] = [resource, *world.neighbours]
     all_runs = (*world.runs, *world.others)
-    known = {each.meta.ref: {} for each in everybody}
-
     begun = []
     for each in everybody:
-        if isinstance(each, HudiTable):
-            continue
         own = replace(
             world,
             runs=tuple(run for run in all_runs if run.owner_uid == each.meta.uid),
             others=tuple(run for run in all_runs if run.owner_uid != each.meta.uid),
             neighbours=tuple(other for other in everybody if other is not each),
             previous={},
-            statuses=known,
+            statuses={other.meta.ref: {} for other in everybody},
         )
-        begun += [each.meta.ref] if isinstance(decide(each, own).act, Start) else []
+        if isinstance(decide(each, own).act, Start):
+            begun.append(each)
+    return begun
 
-    uids = [each.meta.uid for each in everybody]
-    assert len(begun) <= 1 or len(set(uids)) < len(uids)
+
+@given(situations())
+def test_there_is_a_sound_decision_and_a_legal_status_for_every_world(situation: tuple[Resource, World]) -> None:
+    _require_sound(situation)
+
+
+@given(situations(ends=True), st.floats(0, 5))
+def test_what_is_begun_is_wanted_and_named_by_its_need(situation: tuple[Resource, World], later: float) -> None:
+    _require_wanted(situation, later)
+
+
+@given(situations(ends=True))
+def test_of_those_who_see_the_same_one_begins(situation: tuple[Resource, World]) -> None:
+    begun = _begun(situation)
+
+    uids = {each.meta.uid for each in (situation[0], *situation[1].neighbours)}
+    assert len(begun) <= 1 or len(uids) <= len(situation[1].neighbours)
+
+
+@given(situations())
+def test_the_same_world_has_the_same_status_to_the_byte(situation: tuple[Resource, World]) -> None:
+    resource, world = situation
+    written = status_of(resource, world, decide(resource, world))
+    told = replace(world, previous=json.loads(json.dumps(written)))
+    second = status_of(resource, told, decide(resource, told))
+    told = replace(world, previous=json.loads(json.dumps(second)))
+
+    assert json.dumps(status_of(resource, told, decide(resource, told))) == json.dumps(second)
+
+
+@pytest.mark.thorough
+@settings(max_examples=3_000)
+@given(situations(), situations(ends=True), st.floats(0, 5))
+def test_thousands_of_worlds_are_met_soundly(
+    any_world: tuple[Resource, World], calm_world: tuple[Resource, World], later: float
+) -> None:
+    _require_sound(any_world)
+    _require_wanted(calm_world, later)
 
 
 @given(st.lists(runs(an_index(), OF_INDEXES), max_size=5))
@@ -359,3 +346,5 @@ def test_what_a_gone_resource_left_is_stopped_before_it_is_forgotten(left: list[
 
     if act is None:
         assert all(run.is_live and run.is_stopping for run in left)
+    if isinstance(act, Forget):
+        assert set(act.runs) == {run.name for run in left if not run.is_live}

@@ -1,4 +1,4 @@
-"""A SparkSession with one Hudi release, for the worker process that holds it."""
+"""A SparkSession with one Hudi release, for the process that holds it."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ def start(jar: Path, memory: str = "2g") -> SparkSession:
 def _settings(jar: Path, memory: str) -> dict[str, Any]:
     return {
         "spark.master": "local[2]",
-        "spark.app.name": f"interop {jar.stem}",
+        "spark.app.name": jar.stem,
         "spark.driver.memory": memory,
         "spark.driver.extraClassPath": str(jar),
         "spark.driver.extraJavaOptions": " ".join(_JAVA_OPTIONS),

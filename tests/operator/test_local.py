@@ -1,0 +1,165 @@
+"""Local mode from the command line: real processes, the real engine, tables of real Hudi."""
+
+import os
+import re
+import signal
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.operator.sessions import INDEX, SERVICE, Place, process_of
+
+pytestmark = pytest.mark.thorough
+
+CANARY = "canary-51c7d0"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    made = Place.made(tmp_path)
+    yield made
+    made.close()
+
+
+def test_an_index_is_built_and_validated_and_the_session_ends_by_itself(place: Place) -> None:
+    place.write("index.yaml", INDEX)
+    place.write("service.yaml", SERVICE)
+
+    assert place.ended(place.begin()) == 0
+
+    assert place.index_state() == "complete"
+    assert [len(place.runs(action)) for action in ("build", "validate")] == [1, 1]
+    assert '"outcome": "valid"' in (place.runs("validate")[0] / "report.json").read_text()
+    assert place.lines()[-1]["note"] == "ready: 3 resources"
+    assert (
+        "hoodie.metadata.record.index.enable=true"
+        in (place.state / "configmaps/default/orders-writer/writer.properties").read_text()
+    )
+
+
+def test_a_session_on_what_is_ready_begins_no_run(place: Place) -> None:
+    place.write("index.yaml", INDEX)
+    assert place.ended(place.begin()) == 0
+
+    assert place.ended(place.begin()) == 0
+
+    assert len(place.runs("build")) == 1
+
+
+def test_an_operator_killed_twice_in_the_middle_finds_its_run_and_begins_no_other(place: Place) -> None:
+    place.write("index.yaml", INDEX)
+    for _ in range(2):
+        session = place.begin()
+        place.until("an engine", lambda: any((run / "engine").exists() for run in place.runs("build")))
+        session.kill()
+        session.wait()
+
+    assert place.ended(place.begin()) == 0
+
+    (run,) = place.runs("build")
+    assert (run / "exit").read_text().split()[0] == "0"
+    assert place.index_state() == "complete"
+
+
+def test_a_run_that_is_killed_is_tried_again(place: Place) -> None:
+    place.write("index.yaml", INDEX)
+    session = place.begin()
+    place.until("an engine", lambda: any((run / "engine").exists() for run in place.runs("build")))
+    os.kill(process_of(place.runs("build")[0], "engine"), signal.SIGKILL)
+
+    assert place.ended(session) == 0
+
+    killed, second = place.runs("build")
+    assert [(run / "exit").read_text().split()[0] for run in (killed, second)] == ["137", "0"]
+
+
+def test_ctrl_c_ends_the_run_and_the_next_session_goes_on(place: Place) -> None:
+    place.write("index.yaml", INDEX)
+    session = place.begin()
+    place.until("an engine", lambda: any((run / "engine").exists() for run in place.runs("build")))
+    session.send_signal(signal.SIGINT)
+
+    assert place.ended(session) == 130
+    assert all((run / "exit").exists() for run in place.runs("build"))
+
+    assert place.ended(place.begin()) == 0
+    assert place.index_state() == "complete"
+
+
+def test_with_stay_the_run_outlives_the_session_that_is_told_to_end(place: Place) -> None:
+    place.write("index.yaml", INDEX)
+    session = place.begin("--stay")
+    place.until("an engine", lambda: any((run / "engine").exists() for run in place.runs("build")))
+    session.terminate()
+
+    assert place.ended(session) == 143
+
+    (run,) = place.runs("build")
+    assert not (run / "stop").exists()
+    place.until("the run has ended", (run / "exit").exists)
+    assert (run / "exit").read_text().split()[0] == "0"
+
+
+def test_an_index_whose_manifest_goes_is_dropped_where_that_was_wished(place: Place) -> None:
+    place.write("index.yaml", INDEX + "  deletionPolicy: Drop\n")
+    session = place.begin("--stay", "--metrics", "0")
+    place.until("ready", lambda: place.is_ready("metadataindexes", "orders-keys"))
+    found = re.search(r"http://localhost:\d+/metrics", place.said())
+    assert found is not None
+    with urllib.request.urlopen(found[0]) as page:
+        shown = page.read().decode()
+    (place.manifests / "index.yaml").unlink()
+    place.until("gone", lambda: place.resource("metadataindexes", "orders-keys") is None)
+
+    assert "hudi_index_ready" in shown
+    assert place.index_state() == "absent"
+    assert "act=start run=orders-keys-" in place.said()
+    assert {"deleted": True}.items() <= next(line for line in place.lines() if "deleted" in line).items()
+    session.terminate()
+    assert place.ended(session) == 143
+
+
+def test_a_second_operator_on_the_same_state_is_refused_and_harms_nothing(place: Place) -> None:
+    session = place.begin("--stay")
+    place.until("ready", lambda: place.is_ready("huditables", "orders"))
+
+    assert place.ended(place.begin()) == 1
+
+    assert f"the process {session.pid} has this state folder" in place.said()
+    assert session.poll() is None
+
+
+def test_a_table_that_is_not_there_ends_the_session_with_what_is_wrong(place: Place) -> None:
+    place.write("table.yaml", (place.manifests / "table.yaml").read_text().replace("v9_cow_orders", "nowhere"))
+
+    code = place.ended(place.begin())
+
+    assert code == 1
+    assert "no such folder" in place.said()
+
+
+def test_no_secret_is_seen_anywhere_while_a_run_needs_it_nor_left_afterwards(place: Place) -> None:
+    secret = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: store}}\nstringData: {{fs.s3a.secret.key: {CANARY}}}\n"
+    place.write("secret.yaml", secret)
+    table = (place.manifests / "table.yaml").read_text()
+    place.write("table.yaml", table + "  storage: {credentialsSecretRef: {name: store}}\n")
+    place.write("index.yaml", INDEX)
+    session = place.begin()
+    place.until("an engine", lambda: any((run / "engine").exists() for run in place.runs("build")))
+    (run,) = place.runs("build")
+    modes = [file.stat().st_mode & 0o777 for file in run.glob("secrets/store/*")]
+    seen = [
+        Path(f"/proc/{process}/{what}").read_bytes()
+        for process in (session.pid, process_of(run, "keeper"), process_of(run, "engine"))
+        for what in ("cmdline", "environ")
+    ]
+
+    assert place.ended(session) == 0
+
+    assert modes == [0o600]
+    assert not any(CANARY.encode() in each for each in seen)
+    told = subprocess.run(["grep", "-rl", CANARY, str(place.folder)], capture_output=True, check=False).stdout.decode()
+    assert told.split() == [str(place.manifests / "secret.yaml")]
