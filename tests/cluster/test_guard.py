@@ -45,6 +45,6 @@ def test_an_index_that_a_java_writer_deleted_is_built_again_beside_the_writers(
         user.wait()
         say(f"deleted by a Java writer: built again after {time.monotonic() - deleted:.1f} s")
 
-    assert "DroppedByWriter" in user.events()
+    assert "PartitionDropped" in user.events()
     require_ready_and_nothing_left(live.folder)
     live.require_found_by_java()

@@ -1,19 +1,21 @@
 """What is said of a resource while a run of its own is live."""
 
-from hudi_engine.contract import Action
+from hudi_engine.contract import Action, TableSeen
 from hudi_operator.decide.begin import is_contended
 from hudi_operator.decide.case import Case
 from hudi_operator.decide.gates import overdue
+from hudi_operator.decide.guard import index_of
 from hudi_operator.decide.verdict import LATER, Verdict
 from hudi_operator.decision import Stop
 from hudi_operator.names import Annotation
+from hudi_operator.resources.model import MetadataIndex
 from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.words import Reason, State
 
 
 def running(case: Case, run: RunSeen) -> Verdict:
     """How far it is, or its end if its time is over or somebody asks for it."""
-    state, reason = _stage(run)
+    state, reason = _stage(case, run)
     stop = _asked(case, run) or overdue(run, case)
     is_stuck = is_contended(case, run.action, run.trigger)
     return Verdict(
@@ -33,7 +35,7 @@ def _asked(case: Case, run: RunSeen) -> Stop | None:
     return Stop(run.name, f"asked for by the annotation {Annotation.STOP}")
 
 
-def _stage(run: RunSeen) -> tuple[State, Reason]:
+def _stage(case: Case, run: RunSeen) -> tuple[State, Reason]:
     match run.action:
         case Action.PLAN:
             return State.PLANNING, Reason.PLANNING
@@ -41,9 +43,18 @@ def _stage(run: RunSeen) -> tuple[State, Reason]:
             return State.RECOVERING, Reason.REBUILDING
         case Action.VALIDATE:
             return State.RUNNING, Reason.RUNNING
-    if run.progress is not None and run.progress.phase.startswith("catch-up"):
+    if _phase(case, run).startswith("catch-up"):
         return State.CATCHING_UP, Reason.CATCHING_UP
     return State.BUILDING, Reason.BUILDING
+
+
+def _phase(case: Case, run: RunSeen) -> str:
+    """As the run says; of one whose progress cannot be read the table tells."""
+    if run.progress is not None:
+        return run.progress.phase
+    if not isinstance(case.resource, MetadataIndex) or not isinstance(case.world.seen, TableSeen):
+        return ""
+    return index_of(case.resource, case).phase
 
 
 def _told(run: RunSeen) -> str:

@@ -1,6 +1,6 @@
 """What is next for a TableService."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from hudi_engine.contract import Action
@@ -20,6 +20,8 @@ from hudi_operator.words import Condition, Reason, State
 
 _AT = "at-%Y%m%dT%H%MZ"
 _SCHEDULED = "at-"
+# A service that has something to do is as ready as one that waits for its time.
+_WORKING = (Reason.SCHEDULED, Reason.RUNNING, Reason.TABLE_BUSY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ def propose_service(service: TableService, world: World) -> tuple[Case, Verdict]
 
 
 def decision_of_service(case: Case, verdict: Verdict) -> Decision:
+    is_working = verdict.is_moving and not verdict.is_stuck and verdict.reason in _WORKING
+    verdict = replace(verdict, ready="True") if is_working else verdict
     said = (*verdict.said(), _last_run(case))
     return Decision(verdict.state, said, verdict.act, verdict.again, verdict.facts)
 

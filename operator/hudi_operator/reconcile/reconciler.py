@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 
 # After an act its effect is looked at at once; what stands in a run's way goes only by somebody's hand.
 _AT_ONCE_SECONDS, _HINDERED_SECONDS, _ORPHANS_SECONDS = 0.0, 30.0, 5.0
+# A table's first look tells of itself; this is for one of which nothing is heard.
+_FIRST_LOOK_SECONDS = 10.0
 # Somebody may have removed it.
 _ADVICE_LASTS = timedelta(minutes=10)
 
@@ -85,6 +87,8 @@ class Reconciler:
             self._hindered.pop(ref, None)
             self._advised.pop(ref, None)
             return None
+        if self.store.awaits_first_look(held):
+            return _FIRST_LOOK_SECONDS
         world = self.store.world(held, self.around.now(), self.around.defaults)
         decision = decide(held.resource, world)
         try:

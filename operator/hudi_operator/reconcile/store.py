@@ -82,6 +82,14 @@ class Store:
         if table in self.resources:
             self.seen[table] = seen
 
+    def awaits_first_look(self, held: Held) -> bool:
+        """Whether what its status says still stands for what this operator has not seen for itself yet.
+
+        What was ready does not cease to be so because an operator was started.
+        """
+        table = table_ref(held.resource)
+        return bool(held.status) and table in self.resources and table not in self.seen
+
     def replace_runs(self, listed: Iterable[RunSeen], listed_at: datetime) -> frozenset[Ref]:
         """Takes over a listing that was begun then; the tables of which some run is other than it was.
 

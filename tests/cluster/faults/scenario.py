@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import signal
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -16,7 +17,8 @@ from tests.cluster.faults.operators import Operator, operating
 from tests.cluster.faults.runs_seen import RunsSeen
 from tests.cluster.faults.trouble import Trouble
 
-SECONDS: Final = 90.0
+# A stage takes seconds; after an operator that is killed again and again on a busy machine, minutes.
+SECONDS: Final = 400.0
 _NUMBERS = count(1)
 # What there has to be at the end, each once and at its first attempt.
 EXPECTED: Final = ("build", "drop", "validate")
@@ -136,15 +138,17 @@ class Stage:
                 await admin.delete(name, "metadataindexes", "records")
 
     async def _end(self, operators: list[Operator], story: Story) -> None:
+        story.hits = operators[0].proxy.hits
+        operators[0].proxy.trouble = None
         for operator in operators:
             code = await operator.stop()
-            if code != 0:
+            # One that has only just begun is ended by the signal itself: there is nothing yet that it has to end.
+            if code not in (0, -signal.SIGTERM):
                 story.wrong.append(f"the operator ended with {code} when it was asked to, expected 0 within 25 s")
         numbers: Counter[str] = Counter()
         for operator in operators:
             numbers.update({str(sort): many for sort, many in operator.proxy.numbers.items()})
         story.numbers = dict(numbers)
-        story.hits = operators[0].proxy.hits
         story.starts = sum(operator.starts for operator in operators)
 
 

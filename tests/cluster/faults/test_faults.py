@@ -18,7 +18,7 @@ from tests.cluster.kubernetes import Cluster
 from tests.golden.unpack import unpack
 
 _IS_SOAKING: Final = "HUDI_SOAK" in os.environ
-_BETWEEN_DEATHS: Final = 8
+_BETWEEN_DEATHS: Final = 10
 _TABLE: Final = "v9_cow_orders"
 _REFUSALS: Final = (What.CONFLICT, What.GONE, What.INVALID, What.TOO_MANY, What.BROKEN, What.DROP, What.LOSE)
 

@@ -51,5 +51,7 @@ class Trouble:
         return number == self.first if self.step is None else (number - self.first) % self.step == 0
 
     def __str__(self) -> str:
-        of = f"{self.sort} {self.first}" if self.step is None else f"every {self.step}. {self.sort}"
+        of = (
+            f"{self.sort} {self.first}" if self.step is None else f"every {self.step}. {self.sort} from {self.first} on"
+        )
         return f"{self.what} at {of}"

@@ -8,10 +8,10 @@ import pytest
 from hudi_engine import errors
 from hudi_engine.contract import Action, JobReport, Outcome
 from hudi_operator.decision import Defaults
-from hudi_operator.resources.model import Execution, Kind, Ref, Retry
+from hudi_operator.resources.model import Execution, Ref, Retry
 from hudi_operator.retry import FailureClass, Limits, Past, class_of, ending_of, next_attempt
 from hudi_operator.runs import RunPhase, RunSeen
-from hudi_operator.words import Reason
+from hudi_operator.words import Kind, Reason
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 RUN = RunSeen(

@@ -1,6 +1,7 @@
 """When a schedule is due, on ordinary days and on those of 23 and 25 hours."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -71,7 +72,7 @@ def test_on_such_days_what_was_due_is_what_was_next(expression: str, day: str) -
     while (following := schedule.next_after(times[-1])) <= end:
         times.append(following)
 
-    for since, newest in zip(times, times[1:], strict=False):
+    for since, newest in pairwise(times):
         assert schedule.due(since, newest) == Due(newest)
         assert schedule.due(newest, newest) is None
     assert schedule.due(asked, end) == Due(times[-1], len(times) - 2)

@@ -1,10 +1,20 @@
 """What is decided of a MetadataIndex that is not deleted."""
 
 from dataclasses import replace
+from typing import Any
 
 from hudi_engine.contract import Action, IndexState, Outcome, UnseenReason
 from hudi_operator.names import FINALIZER, Annotation, digest
-from hudi_operator.resources.model import Approval, DeletionPolicy, Execution, Guard, IndexType, MetadataIndex, Retry
+from hudi_operator.resources.model import (
+    Approval,
+    DeletionPolicy,
+    Execution,
+    Guard,
+    HudiTable,
+    IndexType,
+    MetadataIndex,
+    Retry,
+)
 from hudi_operator.runs import RunPhase, RunSeen
 from tests.unit.operator.decide.worlds import (
     CHANGED,
@@ -43,11 +53,11 @@ STALE_TRIGGER = f"{EPOCH}-{digest('stale/20260504100000000/20260504100000000')}"
 SUSPENDED = a_table(suspend=True)
 
 
-def build(attempt: int = 1, trigger: str = EPOCH, of: MetadataIndex = INDEX, **fields: object) -> RunSeen:
+def build(attempt: int = 1, trigger: str = EPOCH, of: MetadataIndex = INDEX, **fields: Any) -> RunSeen:
     return a_run(of, Action.BUILD, trigger, attempt, **fields)
 
 
-def plan(attempt: int = 1, of: MetadataIndex = MANUAL, **fields: object) -> RunSeen:
+def plan(attempt: int = 1, of: MetadataIndex = MANUAL, **fields: Any) -> RunSeen:
     return a_run(of, Action.PLAN, EPOCH, attempt, **{"ended": 100, "report": PLANNED, **fields})
 
 
@@ -60,7 +70,7 @@ def annotated(index: MetadataIndex, name: str, value: str) -> MetadataIndex:
     return replace(index, meta=replace(index.meta, annotations={name: value}))
 
 
-def guarded(guard: Guard) -> object:
+def guarded(guard: Guard) -> HudiTable:
     return a_table(metadata_guard=guard)
 
 
@@ -224,6 +234,12 @@ BUILDS = [
         "A build that catches up says so.",
         INDEX,
         world(build(progress=progress("catch-up"))),
+        "~CatchingUp CatchingUp: -",
+    ),
+    (
+        "Of a build that cannot say how far it is the table tells.",
+        INDEX,
+        world(build(), seen=seen(replace(ELSEWHERE, phase="catch-up, 1 of 2 commits"))),
         "~CatchingUp CatchingUp: -",
     ),
     (

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from hudi_engine.contract import Action, IndexState, Outcome, UnseenReason
+from hudi_operator.decision import World
 from hudi_operator.names import FINALIZER
-from hudi_operator.resources.model import DeletionPolicy, IndexType
-from hudi_operator.runs import RunPhase
+from hudi_operator.resources.model import DeletionPolicy, IndexType, Resource
+from hudi_operator.runs import RunPhase, RunSeen
 from tests.unit.operator.decide.worlds import (
     COMPLETE,
     DELETED,
@@ -37,7 +38,7 @@ LEAVING_TABLE = a_table(deleting_since=ago(30), finalizers=(FINALIZER,))
 WANTED = an_index(deletion_policy=DeletionPolicy.DROP, finalizers=(FINALIZER,))
 
 
-def dropped(attempt: int, ended: float, code: int) -> object:
+def dropped(attempt: int, ended: float, code: int) -> RunSeen:
     return a_run(GOING, Action.DROP, DELETE, attempt, ended=ended, report=failed(code))
 
 
@@ -292,4 +293,4 @@ TABLES = [
     ("Deleted, and the index is gone: it goes.", LEAVING_TABLE, world(), "~Dropping Dropping: no finalizer"),
 ]
 
-CASES = [*INDEXES, *TABLES]
+CASES: list[tuple[str, Resource, World, str]] = [*INDEXES, *TABLES]

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from hudi_engine.contract import Action, UnseenReason
+from hudi_operator.decision import World
 from hudi_operator.names import Annotation, digest
 from hudi_operator.resources.model import ConcurrencyPolicy, TableService
 from hudi_operator.runs import RunPhase, RunSeen
@@ -31,11 +33,11 @@ NOON, ELEVEN, TEN = "at-20260504T1200Z", "at-20260504T1100Z", "at-20260504T1000Z
 BUILDER = an_index()
 
 
-def run(trigger: str, attempt: int = 1, of: TableService = HOURLY, **fields: object) -> RunSeen:
+def run(trigger: str, attempt: int = 1, of: TableService = HOURLY, **fields: Any) -> RunSeen:
     return a_run(of, Action.VALIDATE, trigger, attempt, **fields)
 
 
-def at(seconds: float, *runs: RunSeen, **fields: object) -> object:
+def at(seconds: float, *runs: RunSeen, **fields: Any) -> World:
     """The world so long before noon, seen then."""
     moment = NOW - timedelta(seconds=seconds)
     return replace(world(*runs, **{"seen": seen(at=moment), **fields}), now=moment)
@@ -49,12 +51,12 @@ CASES = [
         at(30),
         "+Idle Scheduled: -",
     ),
-    ("It is due.", HOURLY, world(run(ELEVEN, ended=3000, report=VALID)), f"~Pending Scheduled: validate {NOON} #1"),
+    ("It is due.", HOURLY, world(run(ELEVEN, ended=3000, report=VALID)), f"+~Pending Scheduled: validate {NOON} #1"),
     (
         "It was due three times since ten: only the newest is run.",
         HOURLY,
         world(),
-        f"~Pending Scheduled: validate {NOON} #1",
+        f"+~Pending Scheduled: validate {NOON} #1",
     ),
     (
         "It was due a minute ago, and has run.",
@@ -68,38 +70,38 @@ CASES = [
         world(previous={"lastScheduleTime": "2026-05-04T12:00:00Z"}),
         "+Idle Scheduled: -",
     ),
-    ("It is due, and runs.", HOURLY, world(run(NOON)), "~Running Running: -"),
-    ("It is due while it still runs, Forbid: wait.", HOURLY, world(run(ELEVEN, begun=3500)), "~Running Running: -"),
+    ("It is due, and runs.", HOURLY, world(run(NOON)), "+~Running Running: -"),
+    ("It is due while it still runs, Forbid: wait.", HOURLY, world(run(ELEVEN, begun=3500)), "+~Running Running: -"),
     (
         "It is due while it still runs, Replace: stop that.",
         REPLACE,
         world(run(ELEVEN, begun=3500)),
-        "~Running Running: stop",
+        "+~Running Running: stop",
     ),
     (
         "Replace, and that is being stopped: wait.",
         REPLACE,
         world(run(ELEVEN, begun=3500, is_stopping=True)),
-        "~Running Running: -",
+        "+~Running Running: -",
     ),
     (
         "Replace, and that was stopped: the newer is run.",
         REPLACE,
         world(run(ELEVEN, ended=5, report=failed(143))),
-        f"~Pending Scheduled: validate {NOON} #1",
+        f"+~Pending Scheduled: validate {NOON} #1",
     ),
-    ("Replace, and nothing newer is due: let it run.", REPLACE, world(run(NOON)), "~Running Running: -"),
+    ("Replace, and nothing newer is due: let it run.", REPLACE, world(run(NOON)), "+~Running Running: -"),
     (
         "Suspended, a running one is not replaced.",
         replace(REPLACE, suspend=True),
         world(run(ELEVEN, begun=3500)),
-        "~Running Running: -",
+        "+~Running Running: -",
     ),
     (
         "It was due ten minutes ago and may begin within twenty.",
         a_service(schedule="50 * * * *", starting_deadline_seconds=1200),
         world(),
-        "~Pending Scheduled: validate at-20260504T1150Z #1",
+        "+~Pending Scheduled: validate at-20260504T1150Z #1",
     ),
     (
         "It was due ten minutes ago and could begin within five: missed.",
@@ -114,8 +116,8 @@ CASES = [
         world(table=a_table(suspend=True)),
         "Suspended Suspended: -",
     ),
-    ("Suspended, a run goes on.", replace(HOURLY, suspend=True), world(run(NOON)), "~Running Running: -"),
-    ("A token asks for a run.", TOKEN, world(), f"~Pending Scheduled: validate {TOKEN_TRIGGER} #1"),
+    ("Suspended, a run goes on.", replace(HOURLY, suspend=True), world(run(NOON)), "+~Running Running: -"),
+    ("A token asks for a run.", TOKEN, world(), f"+~Pending Scheduled: validate {TOKEN_TRIGGER} #1"),
     ("A token that was heeded asks for nothing.", TOKEN, world(previous={"runTokenHandled": "now"}), "+Idle Idle: -"),
     (
         "A token whose run has ended well is heeded.",
@@ -127,7 +129,7 @@ CASES = [
         "A token whose run failed is tried again.",
         TOKEN,
         world(run(TOKEN_TRIGGER, of=TOKEN, ended=15, report=failed(13))),
-        f"~Pending Scheduled: validate {TOKEN_TRIGGER} #2",
+        f"+~Pending Scheduled: validate {TOKEN_TRIGGER} #2",
     ),
     (
         "A token whose run cannot succeed is heeded, and it is said.",
@@ -139,19 +141,19 @@ CASES = [
         "Another token is another run.",
         replace(TOKEN, run_token="again"),
         world(run(TOKEN_TRIGGER, of=TOKEN, ended=15, report=failed(18))),
-        f"~Pending Scheduled: validate token-{digest('again')} #1",
+        f"+~Pending Scheduled: validate token-{digest('again')} #1",
     ),
     (
         "Token and schedule: the token first.",
         replace(HOURLY, run_token="now"),
         world(),
-        f"~Pending Scheduled: validate {TOKEN_TRIGGER} #1",
+        f"+~Pending Scheduled: validate {TOKEN_TRIGGER} #1",
     ),
     (
         "A token that cannot be heeded does not keep the schedule.",
         replace(HOURLY, run_token="now"),
         world(run(TOKEN_TRIGGER, ended=15, report=failed(18))),
-        f"~Pending Scheduled: validate {NOON} #1",
+        f"+~Pending Scheduled: validate {NOON} #1",
     ),
     (
         "An index found invalid is no failure: nothing is tried again.",
@@ -178,13 +180,13 @@ CASES = [
         "The while is over.",
         HOURLY,
         world(run(NOON, ended=15, report=failed(13))),
-        f"~Pending Scheduled: validate {NOON} #2",
+        f"+~Pending Scheduled: validate {NOON} #2",
     ),
     (
         "A failed run makes way for the newer one.",
         HOURLY,
         world(run(ELEVEN, ended=3000, report=failed(13))),
-        f"~Pending Scheduled: validate {NOON} #1",
+        f"+~Pending Scheduled: validate {NOON} #1",
     ),
     (
         "A run that was refused is not tried again before the next is due.",
@@ -202,13 +204,13 @@ CASES = [
         "A validation without its report says nothing: tried again.",
         HOURLY,
         world(run(NOON, ended=15, exit_code=0)),
-        f"~Pending Scheduled: validate {NOON} #2",
+        f"+~Pending Scheduled: validate {NOON} #2",
     ),
     (
         "A run that was lost is tried again.",
         HOURLY,
         world(run(NOON, ended=15, phase=RunPhase.LOST)),
-        f"~Pending Scheduled: validate {NOON} #2",
+        f"+~Pending Scheduled: validate {NOON} #2",
     ),
     (
         "A new generation does not repeat a scheduled minute.",
@@ -239,13 +241,13 @@ CASES = [
         "A build is at work on the table: wait.",
         HOURLY,
         world(others=(a_run(BUILDER, Action.BUILD, "g1.1"),)),
-        "~Pending TableBusy: -",
+        "+~Pending TableBusy: -",
     ),
     (
         "A build is about to begin: it goes first.",
         HOURLY,
         world(neighbours=(BUILDER,), statuses={BUILDER.meta.ref: {}}),
-        "~Pending TableBusy: -",
+        "+~Pending TableBusy: -",
     ),
     (
         "Two services are due: the older first.",
@@ -254,7 +256,7 @@ CASES = [
             neighbours=(a_service("first", schedule="0 * * * *", created_at=ago(9000)),),
             statuses={a_service("first").meta.ref: {}},
         ),
-        "~Pending TableBusy: -",
+        "+~Pending TableBusy: -",
     ),
     (
         "Two services are due: the younger is not waited for.",
@@ -263,7 +265,7 @@ CASES = [
             neighbours=(a_service("second", schedule="0 * * * *", created_at=ago(4000)),),
             statuses={a_service("second").meta.ref: {}},
         ),
-        f"~Pending Scheduled: validate {NOON} #1",
+        f"+~Pending Scheduled: validate {NOON} #1",
     ),
     ("A zone that is none is said.", replace(HOURLY, time_zone="Europe/Atlantis"), world(), "!Failed InvalidSpec: -"),
     ("A schedule that is none is said.", replace(HOURLY, schedule="0 25 * * *"), world(), "!Failed InvalidSpec: -"),
@@ -277,7 +279,7 @@ CASES = [
         "Of a service that does not say since when it is there the last minute counts.",
         a_service(schedule="0 * * * *", created_at=None),
         at(-30),
-        f"~Pending Scheduled: validate {NOON} #1",
+        f"+~Pending Scheduled: validate {NOON} #1",
     ),
     (
         "Of such a service nothing older counts.",
@@ -307,9 +309,9 @@ CASES = [
         "Asked to stop: stop it.",
         replace(HOURLY, meta=replace(HOURLY.meta, annotations={Annotation.STOP: run(NOON).name})),
         world(run(NOON)),
-        "~Running Running: stop",
+        "+~Running Running: stop",
     ),
-    ("Far beyond its deadline: stop it.", HOURLY, world(run(NOON, begun=90_000)), "~Running Running: stop"),
+    ("Far beyond its deadline: stop it.", HOURLY, world(run(NOON, begun=90_000)), "+~Running Running: stop"),
     (
         "Three good runs are kept.",
         QUARTERS,

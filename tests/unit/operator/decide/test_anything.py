@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -196,7 +197,13 @@ remembered = st.fixed_dictionaries(
         "message": words,
     },
 )
-claims = st.fixed_dictionaries(
+
+
+def _type_of(claim: Any) -> str:
+    return str(claim["type"])
+
+
+claims: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "type": st.sampled_from(Condition),
         "status": st.sampled_from(["True", "False", "Unknown"]),
@@ -205,10 +212,10 @@ claims = st.fixed_dictionaries(
         "lastTransitionTime": times,
     }
 )
-previous = st.just({}) | st.fixed_dictionaries(
+previous: st.SearchStrategy[dict[str, Any]] = st.just({}) | st.fixed_dictionaries(
     {},
     optional={
-        "conditions": st.lists(claims, max_size=4, unique_by=lambda claim: claim["type"]),
+        "conditions": st.lists(claims, max_size=4, unique_by=_type_of),
         "history": st.lists(remembered, max_size=4),
         "plan": st.fixed_dictionaries({}, optional={"hash": words, "plannedTime": times}),
         "instants": st.fixed_dictionaries({}, optional={"base": words}),
@@ -269,7 +276,8 @@ def _require_wanted(situation: tuple[Resource, World], later: float) -> None:
         return
     assert isinstance(resource, MetadataIndex | TableService)
     assert world.table is not None
-    assert not (resource.suspend or world.table.suspend)
+    assert not resource.suspend
+    assert not world.table.suspend
     assert not isinstance(world.seen, TableUnseen)
     assert resource.meta.annotations.get(Annotation.PAUSE) != "true"
     order = first.order

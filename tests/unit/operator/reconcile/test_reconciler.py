@@ -155,3 +155,22 @@ def test_becoming_ready_is_told() -> None:
     step(scene, RECORDS)
 
     assert [event.reason for event in scene.around.events if event.type == "Normal"].count("IndexInSync") == 1
+
+
+def test_a_new_operator_leaves_a_status_as_it_stands_until_it_has_seen_the_table() -> None:
+    scene = Scene.of(TABLE, INDEX, index=IndexState.COMPLETE)
+    step(scene, ORDERS)
+    step(scene, RECORDS)
+    before = dict(scene.store.resources)
+    restarted = Scene.of(TABLE, INDEX, index=IndexState.COMPLETE)
+    for held in before.values():
+        restarted.store.put(held.resource, held.status)
+    known = restarted.store.seen.pop(ORDERS)
+
+    for ref in (ORDERS, RECORDS):
+        step(restarted, ref)
+    assert restarted.around.said == []
+
+    restarted.store.note_seen(ORDERS, known)
+    step(restarted, RECORDS)
+    assert restarted.store.resources[RECORDS].status == before[RECORDS].status
