@@ -25,6 +25,7 @@ check: setup ## format, lint, types, layers and quick tests: no JVM, under a min
 test: check ## all tests, with real Hudi, Kubernetes, ZooKeeper and S3 servers, Spark, faults and a bounded fuzz run
 	$(PYTHON) -m pytest -q -n 2 -m thorough $(QUICK)
 	$(PYTHON) -m pytest -q -n 2 tests/cli tests/zookeeper tests/operator
+	$(PYTHON) -m tests.cluster.parts
 	$(PYTHON) -m pytest -q tests/cluster
 	$(PYTHON) -m pytest -q tests/s3 tests/spark tests/faults tests/interop
 	$(PYTHON) -m tests.fuzz --seconds 60

@@ -50,7 +50,10 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Start:
+    """`why` is the need that the run is to meet, in a sentence."""
+
     order: RunOrder
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

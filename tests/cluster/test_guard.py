@@ -27,7 +27,8 @@ def test_an_index_that_a_java_writer_deleted_is_noticed_and_told(
 
     wait_until(lambda: user.condition(f"metadataindex/{INDEX}", "Ready") == ("False", "DroppedByWriter"), 30)
     say(f"deleted by a Java writer: told after {time.monotonic() - deleted:.1f} s")
-    assert user.condition(f"huditable/{TABLE}", "MetadataConsistent") == ("False", "PartitionDropped")
+    table_says = ("False", "PartitionDropped")
+    wait_until(lambda: user.condition(f"huditable/{TABLE}", "MetadataConsistent") == table_says, 30)
     assert "DroppedByWriter" in user.events()
     assert flags(live.folder) == (set(), set())
 

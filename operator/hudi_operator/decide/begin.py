@@ -63,7 +63,7 @@ def _go(case: Case, need: Need, attempt: int) -> Verdict:
         return waiting
     wanted = Wanted(need.action, need.trigger, attempt, need.plan_hash)
     order = order_of(case.resource, table, wanted, case.world.defaults)
-    verdict = doing(need.state, need.reason, need.message, Start(order))
+    verdict = doing(need.state, need.reason, need.message, Start(order, need.message))
     return verdict if not is_contended(case, need.action, need.trigger) else _contended(verdict)
 
 

@@ -127,7 +127,8 @@ def _remembered(found: IndexSeen, case: Case) -> Finding | None:
     told = condition_of(case.world.previous, Condition.BUILT)
     instants = case.world.previous.get("instants")
     base = instants.get("base") if isinstance(instants, Mapping) else None
-    if told is None or told.get("reason") != Reason.INDEX_INVALID or base != found.base:
+    is_another = found.base is not None and base != found.base
+    if told is None or told.get("reason") != Reason.INDEX_INVALID or is_another:
         return None
     message = str(told.get("message", ""))
     return Finding(Reason.INDEX_INVALID, message, digest(message))

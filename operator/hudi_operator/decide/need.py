@@ -51,8 +51,8 @@ def need_of(index: MetadataIndex, case: Case) -> Need | Verdict:
 def is_token_handled(index: MetadataIndex, case: Case) -> bool:
     """Whether the rebuild that the token asks for was done, or none is asked for.
 
-    A token that is seen for the first time on an index that is there asks for nothing: the index may well be fine.
-    Losing the status can so cost a rebuild that was asked for just then, and never an index that was fine.
+    A token that is seen for the first time on an index that is fine asks for nothing. Losing the status can so cost a
+    rebuild that was asked for just then, and never an index that was fine.
     """
     token = index.rebuild_token
     if not token or index.index_type is IndexType.FILES:
@@ -64,7 +64,7 @@ def is_token_handled(index: MetadataIndex, case: Case) -> bool:
     handled = case.world.previous.get("rebuildTokenHandled")
     if handled is not None or heeded or any(run.trigger.endswith(mark) for run in case.live):
         return handled == token
-    return index_of(index, case).state in _LISTED
+    return index_of(index, case).state is IndexState.COMPLETE and finding_of(index, case) is None
 
 
 def token_mark(token: str) -> str:

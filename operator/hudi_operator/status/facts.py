@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from hudi_engine.contract import IndexSeen, IndexState, RunProgress, TableSeen, TimelineSeen
+from hudi_engine.contract import IndexSeen, IndexState, Outcome, RunProgress, TableSeen, TimelineSeen
 from hudi_operator.decision import World
 from hudi_operator.resources.model import HudiTable, MetadataIndex
 from hudi_operator.runs import RunSeen
@@ -30,7 +30,7 @@ def index_facts(index: MetadataIndex, world: World) -> dict[str, object]:
     facts: dict[str, object] = {"history": list(History.of(world).entries)}
     found = seen_index(world.seen, index.index_type.engine_kind)
     if found is not None:
-        facts["instants"] = _instants(found)
+        facts["instants"] = _instants(found) | _known({"base": found.base or _base_built(found, world)})
     elif not isinstance(world.seen, TableSeen) and "instants" in world.previous:
         facts["instants"] = world.previous["instants"]
     live = live_of(world.runs)
@@ -38,7 +38,23 @@ def index_facts(index: MetadataIndex, world: World) -> dict[str, object]:
         facts["activeRun"] = entry_of(live[0])
         if live[0].progress is not None:
             facts["progress"] = _progress(live[0].progress)
+    elif found is not None and found.state is IndexState.COMPLETE:
+        facts["progress"] = {"phase": "complete", "percent": 100}
     return facts
+
+
+def _base_built(found: IndexSeen, world: World) -> str | None:
+    """Of a complete index the table may not tell it any more; the newest of our builds does while its record is there."""
+    if found.state is not IndexState.COMPLETE:
+        return None
+    built = [
+        (run.ended_at, kind.base)
+        for run in world.runs
+        if run.ended_at is not None and run.report is not None
+        for kind in run.report.kinds
+        if (kind.kind, kind.state) == (found.name, Outcome.READY)
+    ]
+    return max(built, key=lambda each: each[0])[1] if built else None
 
 
 def service_facts(world: World) -> dict[str, object]:

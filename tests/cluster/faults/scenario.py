@@ -40,6 +40,7 @@ class Story:
     numbers: dict[str, int] = field(default_factory=dict)
     hits: int = 0
     starts: int = 0
+    gave_up: int = 0
     runs: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
     wrong: list[str] = field(default_factory=list)
@@ -150,6 +151,7 @@ class Stage:
             numbers.update({str(sort): many for sort, many in operator.proxy.numbers.items()})
         story.numbers = dict(numbers)
         story.starts = sum(operator.starts for operator in operators)
+        story.gave_up = sum(code > 0 for operator in operators for code in operator.exit_codes)
 
 
 async def _reached(is_reached: Callable[[], Awaitable[bool]]) -> bool:

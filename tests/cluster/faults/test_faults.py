@@ -125,7 +125,8 @@ def _say(capsys: pytest.CaptureFixture[str], what: str, stories: list[Story]) ->
     with capsys.disabled():
         print(
             f"\n{what}: {len(stories)} scenarios, {sum(story['hits'] for story in hit)} times in {len(hit)} of them, "
-            f"{sum(story['starts'] for story in stories)} starts of the operator, "
+            f"{sum(story['starts'] for story in stories)} starts of the operator, of which "
+            f"{sum(story['gave_up'] for story in stories)} ended with an error, "
             f"{sum(len(story['runs']) for story in stories)} runs, at most {seconds[-1]:.1f} s each"
         )
 

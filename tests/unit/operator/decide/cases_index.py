@@ -75,6 +75,7 @@ def guarded(guard: Guard) -> HudiTable:
 
 
 REBUILD, IGNORE = guarded(Guard.REBUILD), guarded(Guard.IGNORE)
+CATCHING_UP = replace(ELSEWHERE, phase="catch-up, 1 of 2 commits")
 PLANNED_HASH = "abcdef0123"
 APPROVED = annotated(MANUAL, Annotation.APPROVE, PLANNED_HASH)
 APPROVED_TRIGGER = f"{EPOCH}-plan-{digest(PLANNED_HASH)}"
@@ -239,7 +240,7 @@ BUILDS = [
     (
         "Of a build that cannot say how far it is the table tells.",
         INDEX,
-        world(build(), seen=seen(replace(ELSEWHERE, phase="catch-up, 1 of 2 commits"))),
+        world(build(), seen=seen(CATCHING_UP)),
         "~CatchingUp CatchingUp: -",
     ),
     (
@@ -1039,6 +1040,18 @@ OTHERS = [
 ]
 
 TOKENS = [
+    (
+        "A token on an index that is stale when it is first seen is heeded.",
+        TOKEN,
+        world(seen=seen(STALE)),
+        f"~Recovering Rebuilding: drop {TOKEN_TRIGGER} #1",
+    ),
+    (
+        "A token on an index that is invalid when it is first seen is heeded.",
+        TOKEN,
+        world(seen=seen(COMPLETE), others=(FOUND_INVALID,)),
+        f"~Recovering Rebuilding: drop {TOKEN_TRIGGER} #1",
+    ),
     (
         "A token that was there from the beginning asks for nothing.",
         TOKEN,

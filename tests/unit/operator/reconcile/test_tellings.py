@@ -66,3 +66,18 @@ def test_a_wish_that_cannot_be_fulfilled_is_told() -> None:
 
 def test_what_turns_out_well_when_it_is_first_looked_at_is_not_told() -> None:
     assert told(status(Reachable="Unknown/NotObserved"), status(Reachable="True/Observed")) == []
+
+
+def test_an_index_that_was_taken_away_is_told_of_though_it_is_built_again_by_itself() -> None:
+    before = status(Built="True/Built", Stalled="False/NotStalled")
+    after = status(Built="False/DroppedByWriter", Stalled="False/NotStalled")
+
+    assert told(before, after) == [Event("Warning", "DroppedByWriter", "Built it is")]
+    assert told(after, after) == []
+
+
+def test_an_index_that_was_taken_away_and_stays_so_is_told_of_once() -> None:
+    before = status(Built="True/Built", Stalled="False/NotStalled")
+    after = status(Built="False/DroppedByWriter", Stalled="True/DroppedByWriter")
+
+    assert told(before, after) == [Event("Warning", "DroppedByWriter", "Stalled it is")]

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from hudi_engine.contract import Action, UnseenReason
+from hudi_engine.contract import Action, KindReport, Outcome, UnseenReason
 from hudi_operator.decide import decide
 from hudi_operator.decision import World
 from hudi_operator.resources.model import Approval, Resource
@@ -16,6 +16,7 @@ from hudi_operator.status import status_of
 from tests.unit.operator.decide.test_cases import CASES
 from tests.unit.operator.decide.worlds import (
     COMPLETE,
+    NAME,
     NOW,
     PLANNED,
     READY,
@@ -190,3 +191,13 @@ def test_nobody_changes_what_was_written_before() -> None:
     status(INDEX, world(seen=seen(COMPLETE), previous=before))
 
     assert json.dumps(before) == kept
+
+
+def test_a_ready_index_tells_what_it_was_built_of_as_long_as_anybody_knows() -> None:
+    built = replace(READY, kinds=(KindReport(NAME, Outcome.READY, base="20260504110000000"),))
+    run = a_run(INDEX, Action.BUILD, "g1.1", ended=50, report=built)
+
+    told = status(INDEX, world(run, seen=seen(replace(COMPLETE, base=None))))
+
+    assert told["instants"]["base"] == "20260504110000000"  # type: ignore[index]  # an object
+    assert told["progress"] == {"phase": "complete", "percent": 100}
