@@ -38,7 +38,7 @@ class Health:
 
 @asynccontextmanager
 async def serve_health(port: int, health: Health) -> AsyncIterator[int]:
-    """While it is open, `/livez` and `/readyz` are answered at the port, which it gives."""
+    """While it is open, `/livez` and `/readyz` are answered at the port, which it gives; 0 is any free one, here only."""
 
     async def live(_: web.Request) -> web.Response:
         complaint = health.complaint()
@@ -53,7 +53,8 @@ async def serve_health(port: int, health: Health) -> AsyncIterator[int]:
     runner = web.AppRunner(application, access_log=None)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, port=port)
+        # Every address of both families has a free port of its own: with any port there must be one address.
+        site = web.TCPSite(runner, None if port else "127.0.0.1", port)
         await site.start()
         yield runner.addresses[0][1]
     finally:

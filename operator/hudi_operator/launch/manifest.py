@@ -18,8 +18,9 @@ SCRATCH_PATH = "/var/lib/hudi-operator/scratch"
 MANAGED_BY = {"app.kubernetes.io/managed-by": "hudi-operator"}
 # The image's user; Spark's own images have the same.
 _USER = 185
-# A Job that drops an index outlives the resource whose deletion it serves; nothing else would remove it.
-_DROPS_TTL_SECONDS = 600
+# A Job that takes an index or its plan away outlives the resource whose deletion it serves; nothing else would remove it.
+_OF_DELETIONS = (Action.DROP, Action.ABORT)
+_DELETIONS_TTL_SECONDS = 600
 _MAX_LABEL = 63
 
 
@@ -73,7 +74,7 @@ def _annotations(order: RunOrder) -> dict[str, str]:
 
 def _owners(order: RunOrder) -> list[Manifest]:
     """The resource, with which the Job goes; but a deletion that waits for all that is owned would end its own drop."""
-    if order.request.action is Action.DROP:
+    if order.request.action in _OF_DELETIONS:
         return []
     return [
         {
@@ -88,8 +89,8 @@ def _owners(order: RunOrder) -> list[Manifest]:
 
 
 def _ttl(order: RunOrder, defaults: Defaults) -> int:
-    if order.request.action is Action.DROP:
-        return _DROPS_TTL_SECONDS
+    if order.request.action in _OF_DELETIONS:
+        return _DELETIONS_TTL_SECONDS
     return _given(order.execution.ttl_seconds_after_finished, defaults.ttl_seconds_after_finished)
 
 

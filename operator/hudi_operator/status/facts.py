@@ -44,7 +44,7 @@ def index_facts(index: MetadataIndex, world: World) -> dict[str, object]:
 
 
 def _base_built(found: IndexSeen, world: World) -> str | None:
-    """Of a complete index the table may not tell it any more; the newest of our builds does while its record is there."""
+    """Of a complete index the table may not tell it any more; the record of our newest build does."""
     if found.state is not IndexState.COMPLETE:
         return None
     built = [

@@ -56,7 +56,7 @@ class Operator:
                 await self.admin.forget_lease()
 
     async def stop(self) -> int | None:
-        """The exit code of the one that lives, 0 if none does; None if it did not end in time, and had to be made to."""
+        """The exit code of the one that lives, 0 if none does; None if it did not end in time and was made to."""
         self._is_over = True
         if self._process is None or self._process.returncode is not None:
             return 0

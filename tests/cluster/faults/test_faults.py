@@ -55,15 +55,23 @@ def theatre(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Theat
 def test_killed_after_any_answer_or_event_the_operator_goes_on_where_it_was(
     theatre: Theatre, sort: Sort, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every number is hit in one of the scenarios, by the first death or a later one; when soaking also as the only."""
-    again_and_again = [Trouble(What.KILL, sort, first, step=_BETWEEN_DEATHS) for first in range(1, _BETWEEN_DEATHS + 1)]
+    """Every number is hit in one of the scenarios, by the first death or a later one; when soaking also as the only.
+
+    The last few are not sure to be: a write that was killed after is not made again.
+    """
+    deaths = [Trouble(What.KILL, sort, first, step=_BETWEEN_DEATHS) for first in range(1, _BETWEEN_DEATHS + 1)]
     once = [Trouble(What.KILL, sort, number) for number in range(1, theatre.numbers[sort] + 1)] if _IS_SOAKING else []
 
-    stories = theatre.play([*again_and_again, *once])
+    stories = theatre.play([*deaths, *once])
 
     _say(capsys, f"killed after a {sort}", stories)
     assert not [story for story in stories if story["wrong"]], _told(stories)
-    assert sum(story["hits"] for story in stories) >= theatre.numbers[sort]
+    hit = {
+        trouble.first + _BETWEEN_DEATHS * time
+        for trouble, story in zip(deaths, stories, strict=False)
+        for time in range(story["hits"])
+    }
+    assert set(range(1, theatre.numbers[sort] - _BETWEEN_DEATHS)) <= hit
 
 
 def test_a_write_that_fails_is_made_up_for(theatre: Theatre, capsys: pytest.CaptureFixture[str]) -> None:
