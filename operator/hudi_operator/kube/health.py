@@ -38,7 +38,7 @@ class Health:
 
 @asynccontextmanager
 async def serve_health(port: int, health: Health) -> AsyncIterator[int]:
-    """While it is open, `/livez` and `/readyz` are answered at the port, which it gives; 0 is any free one, here only."""
+    """While it is open, `/livez` and `/readyz` are answered at the port, which it gives; 0 is any free one."""
 
     async def live(_: web.Request) -> web.Response:
         complaint = health.complaint()

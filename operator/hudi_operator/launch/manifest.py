@@ -18,7 +18,7 @@ SCRATCH_PATH = "/var/lib/hudi-operator/scratch"
 MANAGED_BY = {"app.kubernetes.io/managed-by": "hudi-operator"}
 # The image's user; Spark's own images have the same.
 _USER = 185
-# A Job that takes an index or its plan away outlives the resource whose deletion it serves; nothing else would remove it.
+# A Job that takes an index or its plan away outlives the resource whose deletion it serves: nothing else removes it.
 _OF_DELETIONS = (Action.DROP, Action.ABORT)
 _DELETIONS_TTL_SECONDS = 600
 _MAX_LABEL = 63
