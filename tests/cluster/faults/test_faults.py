@@ -64,7 +64,7 @@ def test_killed_after_any_answer_or_event_the_operator_goes_on_where_it_was(
 
     stories = theatre.play([*deaths, *once])
 
-    _say(capsys, f"killed after a {sort}", stories)
+    _say(capsys, f"killed after some {sort}", stories)
     assert not [story for story in stories if story["wrong"]], _told(stories)
     hit = {
         trouble.first + _BETWEEN_DEATHS * time
