@@ -18,6 +18,7 @@ Golden = Callable[[str], Path]
 ALONE = {"hudi.engine.single.writer": "true"}
 KINDS = ("record_index",)
 CANARY = "canary-0451-of-the-run"
+ZOOKEEPER = "org.apache.hudi.client.transaction.lock.ZookeeperBasedLockProvider"
 LOCK = "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"
 
 
@@ -156,19 +157,35 @@ def test_progress_of_a_run_ends_with_its_last_phase_done(golden: Golden, tmp_pat
     assert progress.total is None or progress.done == progress.total
 
 
-def test_properties_of_folders_are_taken_and_those_of_the_request_win(golden: Golden, tmp_path: Path) -> None:
-    for key, value in {"hudi.engine.single.writer": "true", "hudi.engine.scratch": "/nowhere"}.items():
-        (tmp_path / "conf").mkdir(exist_ok=True)
-        (tmp_path / "conf" / key).write_text(value)
-    request = JobRequest(
-        str(golden("v9_mor_orders")),
-        Action.SCHEDULE,
-        KINDS,
-        conf={"hudi.engine.scratch": str(tmp_path)},
-        conf_from=(str(tmp_path / "conf"),),
-    )
+@pytest.mark.parametrize(
+    ("given", "refused"),
+    [({}, "hudi.engine.zookeeper.sasl.mechanism"), ({"sasl.mechanism": "DIGEST-MD5"}, "hudi.engine.zookeeper.acl")],
+)
+def test_properties_of_folders_are_taken_and_those_of_the_request_win(
+    given: dict[str, str], refused: str, golden: Golden, tmp_path: Path
+) -> None:
+    (tmp_path / "conf").mkdir()
+    for key, value in {
+        "sasl.mechanism": "OTHER",
+        "sasl.username": "nobody-0451",
+        "sasl.password": "nobody-0451",
+        "acl": "none",
+    }.items():
+        (tmp_path / "conf" / f"hudi.engine.zookeeper.{key}").write_text(value)
+    lock = {
+        "provider": ZOOKEEPER,
+        "zookeeper.url": "127.0.0.1:1",
+        "zookeeper.base_path": "/b",
+        "zookeeper.lock_key": "k",
+    }
+    conf = {f"hoodie.write.lock.{key}": value for key, value in lock.items()}
+    conf |= {f"hudi.engine.zookeeper.{key}": value for key, value in given.items()}
+    table, folders = str(golden("v9_mor_orders")), (str(tmp_path / "conf"),)
 
-    assert carry_out(request).outcome is Outcome.SCHEDULED
+    report = carry_out(JobRequest(table, Action.SCHEDULE, KINDS, conf=conf, conf_from=folders))
+
+    assert (report.outcome, report.exit_code) == (Outcome.FAILED, 20)
+    assert report.reason.startswith(refused)
 
 
 def test_sigterm_ends_a_run_with_its_code_and_a_report(golden: Golden, tmp_path: Path) -> None:

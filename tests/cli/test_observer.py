@@ -251,12 +251,12 @@ def test_properties_of_folders_are_read_anew_when_they_change(
 ) -> None:
     table, folder = golden("v9_mor_orders"), tmp_path / "secret"
     folder.mkdir()
-    zone = folder / "hudi.engine.timeline.timezone"
-    zone.write_text("Nowhere/canary-zone")
+    unfit = folder / "hudi.engine.timeline.timezone"
+    unfit.write_text("Nowhere/canary-zone")
     request = ObserveRequest(1, str(table), conf_from=(str(folder),))
 
     refused = observer.answer(request).found
-    zone.write_text("UTC")
+    unfit.unlink()
     good = observer.answer(request).found
 
     assert isinstance(refused, TableUnseen)

@@ -77,12 +77,12 @@ class Operator:
 async def operating(
     places: list[Path], arguments: tuple[str, ...], trouble: Trouble | None, admin: Admin
 ) -> AsyncIterator[list[Operator]]:
-    """As many operators as places; the first one's proxy makes the trouble."""
+    """As many operators as places; each one's proxy makes the trouble."""
     operators = [Operator(place, arguments, admin, is_alone=len(places) == 1) for place in places]
     async with AsyncExitStack() as opened, asyncio.TaskGroup() as tasks:
         keeping = []
         for operator in operators:
-            operator.proxy = Proxy(admin.api_url, trouble if operator is operators[0] else None, operator.kill)
+            operator.proxy = Proxy(admin.api_url, trouble, operator.kill)
             address = await opened.enter_async_context(operator.proxy.serving())
             kubeconfig = _kubeconfig(operator.place, address)
             keeping.append(tasks.create_task(operator.keep(kubeconfig)))

@@ -139,8 +139,9 @@ class Stage:
                 await admin.delete(name, "metadataindexes", "records")
 
     async def _end(self, operators: list[Operator], story: Story) -> None:
-        story.hits = operators[0].proxy.hits
-        operators[0].proxy.trouble = None
+        story.hits = sum(operator.proxy.hits for operator in operators)
+        for operator in operators:
+            operator.proxy.trouble = None
         for operator in operators:
             code = await operator.stop()
             # One that has only just begun is ended by the signal itself: there is nothing yet that it has to end.

@@ -124,6 +124,7 @@ def test_of_two_operators_one_works_and_the_other_takes_over(
 
     _say(capsys, "two operators", stories)
     assert not [story for story in stories if story["wrong"]], _told(stories)
+    assert all(story["hits"] for story in stories[1:])
 
 
 def _tree(trouble: Trouble | None) -> dict[str, Any] | None:
