@@ -56,7 +56,7 @@ def test_a_disk_that_fills_up_ends_a_build_with_all_as_it_was_and_with_space_it_
 def test_an_index_that_is_complete_but_for_the_last_byte_of_its_instant_stays_so_when_the_disk_is_full(
     small_disk: Path,
 ) -> None:
-    table = unpack("v9_mor_orders", small_disk)
+    table = unpack("v9_cow_orders", small_disk)
 
     with Engine(table, _ALONE, [Pause("now", r"\d{17}_\d{17}\.indexing")]) as engine:
         assert engine.pauses("now")
