@@ -82,10 +82,7 @@ def _put_states(page: Page, resources: Mapping[Ref, Held]) -> None:
 def _put_conditions(page: Page, held: Held) -> None:
     ref, table = held.resource.meta.ref, table_ref(held.resource).name
     for condition, holds in status_seen.conditions(held.status).items():
-        for status in status_seen.STATUSES:
-            page.put(
-                families.CONDITION, int(holds == status), ref.namespace, table, ref.kind, ref.name, condition, status
-            )
+        page.put(families.CONDITION, 1, ref.namespace, table, ref.kind, ref.name, condition, holds)
 
 
 def _put_resource(page: Page, held: Held, seen: TableSeen | TableUnseen | None, runs: Sequence[RunSeen]) -> None:

@@ -38,7 +38,7 @@ RESOURCES = Family("hudi_operator_resources", "gauge", "Resources in a state.", 
 CONDITION = Family(
     "hudi_operator_resource_condition",
     "gauge",
-    "1 for the status that a condition of a resource has, 0 for the two others.",
+    "Always 1; the status that a condition of a resource has. The two others have no series.",
     (*OF_TABLE, "kind", "name", "condition", "status"),
 )
 RECONCILES = Family("hudi_operator_reconciles_total", "counter", "Reconciliations that ended.", ("kind", "result"))
@@ -110,7 +110,7 @@ OLDEST_HEARTBEAT = Family(
 METADATA_PARTITION = Family(
     "hudi_table_metadata_partition",
     "gauge",
-    "1 for the state that a partition of the metadata table has, 0 for the others.",
+    "Always 1; the state that a partition of the metadata table has. The others have no series.",
     (*OF_TABLE, "partition", "partition_state"),
 )
 METADATA_PARTITION_DROPS = Family(

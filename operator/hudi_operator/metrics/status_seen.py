@@ -5,12 +5,13 @@ from datetime import datetime
 
 from hudi_operator.words import Condition, State
 
-STATUSES = ("True", "False", "Unknown")
+_STATUSES = frozenset(("True", "False", "Unknown"))
+_CONDITIONS, _STATES = frozenset(Condition), frozenset(State)
 
 
 def state(status: Mapping[str, object]) -> State | None:
     word = status.get("state")
-    return State(word) if isinstance(word, str) and word in set(State) else None
+    return State(word) if isinstance(word, str) and word in _STATES else None
 
 
 def conditions(status: Mapping[str, object]) -> dict[Condition, str]:
@@ -18,7 +19,7 @@ def conditions(status: Mapping[str, object]) -> dict[Condition, str]:
     listed = status.get("conditions")
     found = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list | tuple) else []
     pairs = ((str(entry.get("type")), str(entry.get("status"))) for entry in found)
-    return {Condition(kind): holds for kind, holds in pairs if kind in set(Condition) and holds in STATUSES}
+    return {Condition(kind): holds for kind, holds in pairs if kind in _CONDITIONS and holds in _STATUSES}
 
 
 def moment(status: Mapping[str, object], name: str) -> float | None:

@@ -1,6 +1,6 @@
 """The series of a table: what its timeline and its metadata table were at the last look."""
 
-from hudi_engine.contract import IndexState, TableSeen, TableUnseen, TimelineSeen
+from hudi_engine.contract import TableSeen, TableUnseen, TimelineSeen
 from hudi_operator.metrics import families
 from hudi_operator.metrics.page import Labels, Page
 from hudi_operator.resources.model import HudiTable
@@ -14,8 +14,7 @@ def put_table(page: Page, table: HudiTable, seen: TableSeen | TableUnseen | None
     page.put(families.TABLE_INFO, 1, *labels, seen.type, str(seen.version), str(seen.layout))
     page.put(families.TABLE_LAST_OBSERVED, seen.observed_ms / 1000, *labels)
     for index in seen.indexes:
-        for state in IndexState:
-            page.put(families.METADATA_PARTITION, int(index.state is state), *labels, index.name, state)
+        page.put(families.METADATA_PARTITION, 1, *labels, index.name, index.state)
     _put_timeline(page, labels, seen.timeline)
 
 

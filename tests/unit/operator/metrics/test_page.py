@@ -152,7 +152,7 @@ def test_a_metadata_partition_is_in_exactly_one_state() -> None:
         state: value(text, "hudi_table_metadata_partition", {"partition": "record_index", "partition_state": state})
         for state in IndexState
     }
-    assert states == {state: float(state is IndexState.IN_FLIGHT) for state in IndexState}
+    assert states == {state: 1 if state is IndexState.IN_FLIGHT else None for state in IndexState}
 
 
 def test_how_far_a_build_is_and_how_far_behind_the_index_is_shown() -> None:
@@ -215,7 +215,7 @@ def test_each_condition_has_one_status() -> None:
     statuses = [
         value(text, "hudi_operator_resource_condition", labels | {"status": s}) for s in ("True", "False", "Unknown")
     ]
-    assert statuses == [0, 1, 0]
+    assert statuses == [None, 1, None]
 
 
 def test_states_are_counted_and_those_without_a_resource_are_0() -> None:
