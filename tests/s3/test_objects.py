@@ -63,7 +63,7 @@ def test_keys_are_the_paths_characters_and_nothing_else(s3: S3Server, bucket: st
 
 
 def another_client(s3: S3Server) -> fs.S3FileSystem:
-    """A client that knows nothing of ours, and names keys as Hadoop's does; patient, since its default is one second."""
+    """A client that knows nothing of ours, and names keys as Hadoop's does. Its own patience is one second."""
     return fs.S3FileSystem(
         access_key=s3.access_key,
         secret_key=s3.secret_key,
