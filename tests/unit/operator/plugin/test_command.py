@@ -12,6 +12,8 @@ import pytest
 from hudi_operator.plugin.documents import Document
 from tests.unit.operator.plugin.documents_of_tests import AWAITING, PLAN, condition, index, table
 
+pytestmark = pytest.mark.thorough  # each is a process of its own
+
 _PLUGIN = [sys.executable, "-m", "hudi_operator.plugin.main"]
 
 
