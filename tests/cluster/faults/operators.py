@@ -32,11 +32,6 @@ class Operator:
     _process: asyncio.subprocess.Process | None = None
     _is_over: bool = False
 
-    def die(self) -> None:
-        """By the trouble's hand; one that was told to stop is left to it."""
-        if not self._is_over:
-            self.kill()
-
     def kill(self) -> None:
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
@@ -87,7 +82,7 @@ async def operating(
     async with AsyncExitStack() as opened, asyncio.TaskGroup() as tasks:
         keeping = []
         for operator in operators:
-            operator.proxy = Proxy(admin.api_url, trouble, operator.die)
+            operator.proxy = Proxy(admin.api_url, trouble, operator.kill)
             address = await opened.enter_async_context(operator.proxy.serving())
             kubeconfig = _kubeconfig(operator.place, address)
             keeping.append(tasks.create_task(operator.keep(kubeconfig)))

@@ -144,8 +144,8 @@ class Stage:
             operator.proxy.trouble = None
         for operator in operators:
             code = await operator.stop()
-            # One that has only just begun is ended by the signal itself: there is nothing yet that it has to end.
-            if code not in (0, -signal.SIGTERM):
+            # One that has only just begun is ended by the signal itself, and one that is just being killed by that.
+            if code not in (0, -signal.SIGTERM, -signal.SIGKILL):
                 story.wrong.append(f"the operator ended with {code} when it was asked to, expected 0 within 25 s")
         numbers: Counter[str] = Counter()
         for operator in operators:
