@@ -18,6 +18,7 @@ from tests.golden.lab import Lab, Recipe
 
 SCHEMA = "id STRING, part STRING, seen BIGINT"
 COMPLETE, IN_FLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
+_PROPERTIES = ".hoodie/hoodie.properties"
 _LONG = 120.0  # seconds that no step of these takes
 
 
@@ -35,21 +36,29 @@ def commit_across(
     rows: Sequence[Mapping[str, Any]],
     changed: Mapping[str, str],
 ) -> str:
-    """A commit whose writer began before these table properties changed, and which completes after it."""
+    """A commit whose writer began before these table properties changed, and which completes after it.
+
+    Nobody starts to build what the writer itself completed meanwhile.
+    """
     lab = lab_of(spark, version, **table)
     with held_back(lab, rows):
-        change_properties(lab.folder, changed)
+        complete = _properties_of(lab.folder).get(COMPLETE, "").split(",")
+        if changed[IN_FLIGHT] not in complete:
+            change_properties(lab.folder, changed)
     return lab.last()
 
 
 def change_properties(table: Path, changed: Mapping[str, str]) -> None:
     """Puts values into `hoodie.properties`; its checksum is of the names of table and database alone."""
-    file = table / ".hoodie/hoodie.properties"
-    known = properties.parse(file.read_bytes())
+    file = table / _PROPERTIES
     aside = file.with_name("changing.properties")
-    aside.write_bytes(properties.render({**known, **changed}))
+    aside.write_bytes(properties.render({**_properties_of(table), **changed}))
     aside.replace(file)
     file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+
+
+def _properties_of(table: Path) -> Mapping[str, str]:
+    return properties.parse((table / _PROPERTIES).read_bytes())
 
 
 def lab_of(
@@ -63,15 +72,17 @@ def lab_of(
 
 @contextmanager
 def held_back(lab: Lab, rows: Sequence[Mapping[str, Any]]) -> Iterator[None]:
-    """A commit that has begun and gets its rows only at the end.
+    """A commit that writes and gets its rows only at the end.
 
-    Of a bulk insert of records in no order the rows are not asked for before.
+    Of a bulk insert of records in no order the rows are asked for last: the instant is in flight by then, the metadata
+    table's too where the writer streams, and 1.1 and later have read the table properties that they complete it with.
     """
     with TemporaryDirectory() as scratch, ThreadPoolExecutor(1) as other:
-        gate, lines = Path(scratch, "gate"), Path(scratch, "rows.json")
+        asked, gate, lines = Path(scratch, "asked"), Path(scratch, "gate"), Path(scratch, "rows.json")
         lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
-        def when_open(seen: int, gate: str = str(gate)) -> int:
+        def when_open(seen: int, asked: str = str(asked), gate: str = str(gate)) -> int:
+            Path(asked).touch()
             _wait_until(Path(gate).exists)
             return seen
 
@@ -84,24 +95,15 @@ def held_back(lab: Lab, rows: Sequence[Mapping[str, Any]]) -> Iterator[None]:
             "hoodie.datasource.write.row.writer.enable": "false",
             "hoodie.bulkinsert.sort.mode": "NONE",
         }
-        begun = _begun(lab)
         writing = other.submit(
             lambda: frame.write.format("hudi").options(**settings).mode("append").save(str(lab.folder))
         )
         try:
-            _wait_until(lambda: writing.done() or _begun(lab) > begun)
+            _wait_until(lambda: writing.done() or asked.exists())
             yield
         finally:
             gate.touch()
             writing.result(timeout=_LONG)
-
-
-def _begun(lab: Lab) -> set[str]:
-    """The instants that have begun: streaming, a writer begins in the metadata table last, else not before its end."""
-    timeline = ".hoodie" if lab.recipe.table_version == 6 else ".hoodie/timeline"
-    streams = lab.options.get("hoodie.metadata.streaming.write.enabled") == "true"
-    folder = lab.folder / ".hoodie/metadata" / timeline if streams else lab.folder / timeline
-    return {file.name[:17] for file in folder.glob("*.requested" if streams else "*inflight") if file.name[:2] == "20"}
 
 
 def _wait_until(is_so: Callable[[], bool]) -> None:
