@@ -13,7 +13,7 @@ import pytest
 
 from hudi_engine.action.base import build_base
 from hudi_engine.action.catch_up import CatchUp, CaughtUp
-from hudi_engine.action.complete import complete_plan
+from hudi_engine.action.complete import complete_index, complete_instant
 from hudi_engine.action.coverage import find_base
 from hudi_engine.action.execute import Run, execute_plan
 from hudi_engine.action.plans import IndexPlan
@@ -137,7 +137,7 @@ def test_what_javas_commits_left_out_of_an_index_is_found_by_java_afterwards(
 
 def _build_beside(run: Run, plan: IndexPlan, java: Java) -> None:
     """Commits of every kind that moves records, before the index is published, across that, and after."""
-    base = build_base(run, plan.indexes[0])
+    base = build_base(run, plan.indexes)
     java.commit([*rows([3, 4], seen=2), *rows(range(80, 90))], "upsert", **UNAWARE)
     java.commit(rows([6, 9], "p2", seen=3), "upsert", **UNAWARE)
     java.commit(rows([7, 10], seen=3), "delete", **UNAWARE)
@@ -160,7 +160,8 @@ def _build_beside(run: Run, plan: IndexPlan, java: Java) -> None:
     with run.site.transaction() as transaction:
         assert catch_up.last_pass(transaction) == reached
         assert isinstance(reached, CaughtUp)
-        complete_plan(run, transaction, reached.upto)
+        complete_index(run, transaction, plan.indexes[0])
+        complete_instant(run, transaction, {NAME: reached.upto})
 
 
 def require_right(java: Java, site: Site, scratch: Path) -> None:

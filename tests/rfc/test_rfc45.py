@@ -548,7 +548,7 @@ def test_case_5_the_index_is_built_up_to_the_hole_and_caught_up_beyond(world: Wo
     outcome = build(world.site(), REQUEST)
 
     assert isinstance(outcome, Ready)
-    assert outcome.upto == fourth
+    assert outcome.ends[0].upto == fourth
     assert {"c4", "c5", "c6", "c7", "c8"} <= world.truth().keys()
     assert is_right(world)
 

@@ -356,8 +356,8 @@ def _words(outcome: object) -> str:
             return f"{requested_at}, of all commits up to {indexes[0].upto}"
         case Skipped(reasons):
             return "skipped, " + ", ".join(f"{name} is {why}" for name, why in reasons.items())
-        case Ready():
-            return f"ready, caught up to {outcome.caught_up_to}"
+        case Ready(_, ends):
+            return "ready, caught up to " + ", ".join(sorted({end.caught_up_to for end in ends}))
         case Redo(why):
             return f"undone, {why}"
         case Dropped(indexes):

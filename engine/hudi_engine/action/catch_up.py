@@ -9,21 +9,23 @@ from typing import Final
 
 from hudi_engine.action.attempts import require_newest, reserve, reserved_by
 from hudi_engine.action.coverage import ATTEMPT, CAUGHT_UP, PLAN, Base, undone, unproven
-from hudi_engine.action.derive import Changes, Question, derive, touched
+from hudi_engine.action.derive import touched
 from hudi_engine.action.evidence import Records, first_write
 from hudi_engine.action.execute import Run
+from hudi_engine.action.keeping import Correction, Question
+from hudi_engine.action.keepings import keeping_of
 from hudi_engine.action.metadata_commit import UPDATE, MetadataCommit, begin_metadata_commit, run_metadata_commit
 from hudi_engine.action.metadata_instants import log_instant
 from hudi_engine.action.metadata_logs import LogOrder, write_init_logs, write_logs
 from hudi_engine.action.pending import Vigil, awaited, sentence
 from hudi_engine.action.reading import Reading, read
-from hudi_engine.action.shard_changes import in_parts, is_in_effect, lacks_shards, shard_changes, still_holds
 from hudi_engine.action.site import Transaction
 from hudi_engine.action.strays import instant_of
 from hudi_engine.concurrency.heartbeat import Heartbeats, writers_lease
 from hudi_engine.concurrency.settings import whole_number
 from hudi_engine.errors import Contradiction, NotFound, TimedOut
 from hudi_engine.format.instant_names import Action, Instant, State
+from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.zone import at_time
 
@@ -77,10 +79,12 @@ class CatchUp:
     """
 
     def __init__(self, run: Run, base: Base) -> None:
-        site = run.site
+        site, index = run.site, run.plan.of(base.index)
+        assert index is not None, f"{base.index} is not of the plan {run.plan.requested_at}"
         self._run = run
         self._base = base
-        self._records = Records()
+        self._keeping = keeping_of(index)
+        self._records = Records(self._keeping.traits)
         self._vigil = Vigil(Heartbeats(site.storage, site.clock, writers_lease(site.conf)))
         self._complete: set[Instant] = set()  # looked at, and nothing was missing
         self._aware_from = at_time(site.clock.now_ms() + _CLOCKS_APART_MS, site.table().zone)
@@ -96,7 +100,7 @@ class CatchUp:
         least: int | None = None
         while True:
             self._run.liveness.require_alive()
-            look = self._look(read(self._run.site.metadata(), self._base))
+            look = self._look(self._read(self._run.site.metadata()))
             match look.standing:
                 case Behind(lacking, _) if lacking:
                     self._note_progress(least, lacking)
@@ -109,7 +113,10 @@ class CatchUp:
 
     def last_pass(self, transaction: Transaction) -> Standing:
         """Whether nothing is missing and nobody is waited for now, under the lock: then the index may be completed."""
-        return self._look(read(transaction.metadata, self._base)).standing
+        return self._look(self._read(transaction.metadata)).standing
+
+    def _read(self, metadata: MetadataTable) -> Reading:
+        return read(metadata, self._base, self._keeping.definition(metadata.data))
 
     def _look(self, reading: Reading) -> _Look:
         metadata, base = reading.metadata, self._base
@@ -118,7 +125,9 @@ class CatchUp:
             why = f"the commit {named}, which {base.index} was built of, was rolled back or restored away since"
             return _Look(reading, Overtaken(why), {})
         evidence = self._records.evidence(reading)
-        lacking = tuple(instant for instant in unproven(base, evidence) if instant not in self._complete)
+        lacking = tuple(
+            instant for instant in unproven(evidence, self._keeping.concerns) if instant not in self._complete
+        )
         waited_for = self._waited_for(reading)
         if lacking or waited_for:
             return _Look(reading, Behind(lacking, waited_for), dict(evidence.commits))
@@ -126,7 +135,7 @@ class CatchUp:
         return _Look(reading, CaughtUp(base.upto if last is None else max(last.requested_at, base.upto)), {})
 
     def _waited_for(self, reading: Reading) -> tuple[Instant, ...]:
-        pending = awaited(reading.metadata.data, reading.metadata.data_timeline)
+        pending = awaited(reading.metadata.data, reading.metadata.data_timeline, self._keeping.traits)
         if self._unaware is None:
             may_leave_out = self._may_leave_out(reading, pending)
             pending = tuple(i for i in pending if i.requested_at <= self._aware_from or i in may_leave_out)
@@ -159,7 +168,8 @@ class CatchUp:
         for place, instant in enumerate(lacking):
             groups = touched([look.commits[instant]])
             later = touched(look.commits[each] for each in lacking[place + 1 :])
-            question = Question(instant.requested_at, groups, groups & later)
+            deleted = frozenset((at, name) for at, names in look.commits[instant].cleaned.items() for name in names)
+            question = Question(instant.requested_at, groups, groups & later, deleted)
             rows, has_changed = self._settle(question, reading)
             if has_changed:
                 reading = None  # of before the change
@@ -172,9 +182,9 @@ class CatchUp:
         has_changed = False
         for _ in range(_TRIES):
             self._run.liveness.require_alive()
-            reading = reading or read(self._run.site.metadata(), self._base)
+            reading = reading or self._read(self._run.site.metadata())
             try:
-                changes = derive(reading, question)
+                changes = self._keeping.derive(reading, question)
             except NotFound:
                 reading = None  # cleaned or compacted away while we read: the next reading has other files
                 continue
@@ -183,8 +193,8 @@ class CatchUp:
             has_changed = True
             reading = None
             if self._apply(question.instant, changes):
-                reading = read(self._run.site.metadata(), self._base)
-                if is_in_effect(reading, changes):
+                reading = self._read(self._run.site.metadata())
+                if changes.is_in_effect(reading):
                     return changes.looked_at, has_changed
         raise Contradiction(
             f"{self._run.site.storage.location}: what the index {self._base.index} lacks of the commit "
@@ -192,27 +202,27 @@ class CatchUp:
             "begun is undone; run the same request again when there is less going on."
         )
 
-    def _apply(self, instant: str, changes: Changes) -> bool:
+    def _apply(self, instant: str, changes: Correction) -> bool:
         """Write the changes, a part at a time; False as soon as they are not right any more."""
-        parts = list(in_parts(changes, _KEYS_AT_ONCE))
+        parts = list(changes.parts(_KEYS_AT_ONCE))
         return all(self._apply_part(instant, part, is_last=part is parts[-1]) for part in parts)
 
-    def _apply_part(self, instant: str, part: Changes, *, is_last: bool) -> bool:
+    def _apply_part(self, instant: str, part: Correction, *, is_last: bool) -> bool:
         site = self._run.site
         with site.transaction() as transaction:
             require_newest(transaction, self._run.attempt)
             self._run.liveness.require_alive()
-            reading = read(transaction.metadata, self._base)
-            if not still_holds(reading, part):
+            reading = self._read(transaction.metadata)
+            if not part.still_holds(reading):
                 return False
-            if names := lacks_shards(reading, part, site.conf):
+            if names := part.lacks_shards(reading, site.conf):
                 self._add_shards(transaction, instant, names)
                 return False
             commit = self._commit(transaction, instant, is_last=is_last)
             order = LogOrder(self._base.index, commit.instant, self._run.attempt.number, site.clock.now_ms())
             transaction.require_held()
             begin_metadata_commit(transaction.metadata, commit)
-            files = write_logs(transaction.metadata, order, shard_changes(reading, part))
+            files = write_logs(transaction.metadata, order, part.shard_changes(reading))
             completed_at = transaction.next_time()
             transaction.require_held()
             run_metadata_commit(transaction.metadata, replace(commit, files=files), completed_at)

@@ -1,26 +1,44 @@
-"""RFC-45, run, steps 7 to 9: the index is caught up, and readers are told, in one critical section."""
+"""RFC-45, run, steps 7 to 9: an index is caught up, and readers are told, in one critical section."""
+
+from collections.abc import Mapping
 
 from hudi_engine.action.attempts import require_newest
+from hudi_engine.action.definitions_file import write_definition
 from hudi_engine.action.dropped import note_built
 from hudi_engine.action.execute import Run
 from hudi_engine.action.flags import flag_complete
-from hudi_engine.action.plans import IndexPlan, outcome_bytes
+from hudi_engine.action.keepings import keeping_of
+from hudi_engine.action.plans import IndexPlan, PlannedIndex, outcome_bytes
 from hudi_engine.action.site import Transaction
 from hudi_engine.action.undo import remove_instant
 from hudi_engine.format.instant_names import Action, Instant, State
 
 
-def complete_plan(run: Run, transaction: Transaction, caught_up_to: str) -> None:
-    """The flag moved (8.a), then the instant completed (8.b). A crash in between is finished by the next run."""
+def complete_index(run: Run, transaction: Transaction, index: PlannedIndex) -> None:
+    """The flag of one index moved (8.a): readers use it from here on."""
+    require_newest(transaction, run.attempt)
+    run.liveness.require_alive()
+    keeping = keeping_of(index)
+    definition = keeping.definition(transaction.table)
+    if definition is not None and not keeping.traits.is_logged_in_flight:
+        transaction.require_held()
+        write_definition(transaction.table, definition)
+    transaction.require_held()
+    flag_complete(transaction.table, [index.name])
+
+
+def complete_instant(run: Run, transaction: Transaction, caught_up_to: Mapping[str, str]) -> None:
+    """The plan's instant completed (8.b), when all of its indexes are; by name what each is caught up to.
+
+    A crash between 8.a and this is finished by the next run.
+    """
     require_newest(transaction, run.attempt)
     run.liveness.require_alive()
     transaction.require_held()
-    flag_complete(transaction.table, [index.name for index in run.plan.indexes])
-    transaction.require_held()
-    complete_instant(transaction, run.plan, caught_up_to)
+    _complete_once(transaction, run.plan, caught_up_to)
 
 
-def complete_instant(transaction: Transaction, plan: IndexPlan, caught_up_to: str) -> None:
+def _complete_once(transaction: Transaction, plan: IndexPlan, caught_up_to: Mapping[str, str]) -> None:
     """The completed file, once: a completed instant is never written again.
 
     Where it would do harm the plan is removed instead, and a note says that it was carried out.

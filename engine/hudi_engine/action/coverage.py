@@ -4,7 +4,7 @@ That the metadata table has a commit for an instant proves nothing: a writer tha
 leaves the index out of it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -20,6 +20,7 @@ PLAN: Final = "hudi.engine.plan"
 ATTEMPT: Final = "hudi.engine.attempt"
 UPTO: Final = "hudi.engine.upto"
 COVERS: Final = "hudi.engine.covers"
+INDEXES: Final = "hudi.engine.indexes"
 READ_AT: Final = "hudi.engine.read_at"
 CAUGHT_UP: Final = "hudi.engine.caught_up"
 """Extra metadata of our commits to the metadata table: by which attempt at which plan; of a base what it was made of;
@@ -105,7 +106,8 @@ def completed_writes(timeline: Timeline) -> tuple[Instant, ...]:
 def base_of(index: str, commit: CommitMetadata, instant: str, completed_at: str) -> Base | None:
     """The base that a commit to the metadata table made; None if it did not make one of this index."""
     extra = commit.extra
-    if UPTO not in extra or PLAN not in extra or not any(stat.partition == index for stat in commit.stats):
+    named = extra[INDEXES].split(",") if INDEXES in extra else [stat.partition for stat in commit.stats]
+    if UPTO not in extra or PLAN not in extra or index not in named:
         return None
     covers = frozenset(filter(None, extra.get(COVERS, "").split(",")))
     read_at = extra.get(READ_AT, "")
@@ -148,8 +150,8 @@ def proof_of(base: Base, commit: CommitMetadata, instant: str, completed_at: str
     return Proof(caught_up or instant, completed_at, files)
 
 
-def unproven(base: Base, evidence: Evidence) -> tuple[Instant, ...]:
-    """The commits whose records the index may not have, by requested time.
+def unproven(evidence: Evidence, concerns: Callable[[CommitMetadata], bool]) -> tuple[Instant, ...]:
+    """The commits of which the index may lack entries, by requested time, of those that concern it.
 
     Files that a proof names must still be there: undoing an earlier build may have deleted them, and then the index
     lacks what they said. If a compaction has taken them in, deriving finds nothing missing.
@@ -157,7 +159,7 @@ def unproven(base: Base, evidence: Evidence) -> tuple[Instant, ...]:
     lacking = (
         instant
         for instant, commit in evidence.commits.items()
-        if moves_records(commit) and not _is_proven(evidence, instant)
+        if concerns(commit) and not _is_proven(evidence, instant)
     )
     return tuple(sorted(lacking, key=lambda instant: instant.requested_at))
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_engine.action.keeping import Question
 from hudi_engine.action.reading import Group, Reading, ShardState
 from hudi_engine.compute.keys import keys_of
 from hudi_engine.errors import Contradiction
@@ -45,18 +46,6 @@ class Changes:
     @property
     def count(self) -> int:
         return len(self.puts) + len(self.deletes)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """File groups to look at for the commit `instant`. Of those in `later` a later commit is to be looked at, too.
-
-    What these hold because of the later commit is left to it: else a restore to this one would keep it.
-    """
-
-    instant: str
-    groups: frozenset[Group]
-    later: frozenset[Group] = frozenset()
 
 
 def touched(commits: Iterable[CommitMetadata]) -> frozenset[Group]:

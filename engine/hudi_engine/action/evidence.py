@@ -11,6 +11,7 @@ from hudi_engine.action.coverage import (
     just_before,
     proof_of,
 )
+from hudi_engine.action.keeping import ROWS, Traits
 from hudi_engine.action.metadata_instants import SOLO
 from hudi_engine.action.reading import Reading
 from hudi_engine.format.instant_names import Action, Instant
@@ -20,13 +21,16 @@ from hudi_engine.table.table import Table
 
 _LATE_MS = 3_600_000  # how much older than the base's newest commit one may be that came to light after it
 _LAST = "9" * 17
+CLEAN = "CLEAN"
+"""The operation of a clean among commits."""
 _Commits = Iterable[tuple[Instant, CommitMetadata]]
 
 
 @dataclass(slots=True)
 class Records:
-    """Reads what commits say, each once: a completed commit never changes."""
+    """Reads what commits say, each once: a completed commit never changes. Cleans count, too, where files do."""
 
+    traits: Traits = ROWS
     _said: dict[tuple[str, Instant], CommitMetadata] = field(default_factory=dict)
     _undone: dict[Instant, frozenset[str]] = field(default_factory=dict)
     _archived: dict[tuple[str, str], tuple[tuple[Instant, CommitMetadata], ...]] = field(default_factory=dict)
@@ -58,6 +62,10 @@ class Records:
         for instant in completed_writes(metadata.data_timeline):
             if not base.holds(instant.requested_at, completed_at[instant.requested_at]):
                 yield instant, self._commit(metadata.data, instant)
+        if self.traits.is_of_files:
+            for clean in metadata.data_timeline.of(Action.CLEAN):
+                if clean.is_completed and completed_at[clean.requested_at] >= base.settled_at:
+                    yield clean, CommitMetadata(operation=CLEAN, cleaned=metadata.data.cleaned(clean))
         active = {instant.requested_at for instant in metadata.data_timeline.instants}
         border = metadata.data_timeline.first_write_still_active()
         for instant, commit in self._archived_since(metadata.data, border, base):

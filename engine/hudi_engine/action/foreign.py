@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from hudi_engine.action.attempts import attempts_of
+from hudi_engine.action.keepings import can_be_built
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans
 from hudi_engine.action.site import Site
 from hudi_engine.action.undo import delete_files, take_back
@@ -75,7 +76,8 @@ def _is_ours(metadata: MetadataTable, instant: Instant, plan: IndexPlan) -> bool
     if attempts_of(metadata.data.storage, instant.requested_at):
         return True
     newest = max((each.requested_at for each in metadata.data_timeline.completed()), default="")
-    return instant.state is State.REQUESTED and instant.requested_at < newest and len(plan.indexes) == 1
+    is_unbegun = instant.state is State.REQUESTED and instant.requested_at < newest
+    return is_unbegun and all(map(can_be_built, plan.indexes))
 
 
 def _signs(metadata: MetadataTable, plan: IndexPlan) -> Iterator[int]:

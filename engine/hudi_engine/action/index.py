@@ -1,12 +1,13 @@
 """RFC-45: an index built on a live table, from what a person asks for to what readers use."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from hudi_engine.action.attempts import forget_over
 from hudi_engine.action.base import build_base
 from hudi_engine.action.catch_up import Behind, CatchUp, Overtaken
-from hudi_engine.action.complete import complete_plan
+from hudi_engine.action.complete import complete_index, complete_instant
 from hudi_engine.action.coverage import Base
 from hudi_engine.action.execute import Run, execute_plan
 from hudi_engine.action.foreign import undo_foreign
@@ -15,7 +16,7 @@ from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans
 from hudi_engine.action.publish import publish
 from hudi_engine.action.published import published_base
 from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
-from hudi_engine.action.site import Site
+from hudi_engine.action.site import Site, Transaction
 from hudi_engine.action.undo import delete_files, delete_own_files, undo_run
 from hudi_engine.errors import (
     Contradiction,
@@ -36,13 +37,20 @@ _LEAVE_AS_IS = (LockLost, LockUnavailable, OutcomeUnknown, StorageUnavailable)
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """The index is complete: it has every commit up to `caught_up_to`, and later ones from their own writers."""
+class End:
+    """An index that is complete: it has every commit up to `caught_up_to`, and later ones from their own writers."""
 
-    plan: str
     index: str
     upto: str
     caught_up_to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """All indexes of a plan are complete."""
+
+    plan: str
+    ends: tuple[End, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +61,14 @@ class Redo:
 
 
 def build(site: Site, request: IndexRequest) -> Ready | Skipped:
-    """The index asked for, whatever an earlier request or another program left of it.
+    """The indexes asked for, whatever an earlier request or another program left of them.
 
     The same request after a failure or a kill goes on where the other stopped, or undoes that and begins anew.
     """
     why = ""
     ensure_files(site)
     for _ in range(_ROUNDS):
-        undo_foreign(site, [kind.value for kind in request.kinds])
+        undo_foreign(site, request.names)
         plan = _pending_of(site, request) or schedule(site, request)
         if isinstance(plan, Skipped):
             return plan
@@ -106,7 +114,7 @@ def _run(run: Run) -> Ready | Skipped | Redo:
     except _LEAVE_AS_IS:
         raise
     except EngineError:
-        if not _is_in_use(run):
+        if not _is_all_in_use(run):
             undo_run(run)
         raise
     if not isinstance(outcome, Ready):
@@ -114,37 +122,57 @@ def _run(run: Run) -> Ready | Skipped | Redo:
     return outcome
 
 
-def _is_in_use(run: Run) -> bool:
-    """Whether readers have been told already (8.a): what fails after that is for the next run to complete."""
+def _is_all_in_use(run: Run) -> bool:
+    """Whether readers have been told of every index (8.a): what fails after that is for the next run to complete."""
     metadata = run.site.metadata()
-    names = [index.name for index in run.plan.indexes if index.name in metadata.data.config.readable_indexes]
-    return any(published_base(metadata, run.plan, name) is not None for name in names)
+    listed = metadata.data.config.readable_indexes
+    return all(
+        index.name in listed and published_base(metadata, run.plan, index.name) is not None
+        for index in run.plan.indexes
+    )
 
 
 def run_index(run: Run) -> Ready | Skipped | Redo:
-    """Steps 1 to 9. What is neither `Ready` nor raised is the caller's to undo."""
-    (index,) = run.plan.indexes
+    """Steps 1 to 9. What is neither `Ready` nor raised is the caller's to undo; indexes that are complete stay so."""
     delete_files(run.site, run.leftovers)
-    metadata = run.site.metadata()
-    base = published_base(metadata, run.plan, index.name)
-    if index.name in metadata.data.config.readable_indexes:
-        return _complete_already(run, base)
-    if index.name not in metadata.data.config.inflight_indexes:
+    config = run.site.table().config
+    flagged = (*config.readable_indexes, *config.inflight_indexes)
+    if missing := [index for index in run.plan.indexes if index.name not in flagged]:
         try:
-            publish(run, build_base(run, index))  # 4
+            publish(run, build_base(run, missing))  # 4
         except NotFound as gone:
             return Redo(f"a file vanished while it was read ({gone})")
-        base = published_base(run.site.metadata(), run.plan, index.name)
-    if base is None:
-        raise Contradiction(
-            f"{run.site.storage.location}: {index.name} is in flight, and not by the plan {run.plan.requested_at}: "
-            "another program builds it, or a writer removed our base. What is ours is undone; run the request again."
-        )
-    return _caught_up(run, index, base)
+    ends: dict[str, End] = {}
+    for index in run.plan.indexes:
+        metadata = run.site.metadata()
+        base = published_base(metadata, run.plan, index.name)
+        if index.name in metadata.data.config.readable_indexes:
+            if base is not None:  # our own build, whose end a crash has cut off
+                upto = metadata.data_timeline.last_without_holes()
+                ends[index.name] = End(index.name, index.upto, base.upto if upto is None else upto.requested_at)
+            continue
+        if base is None:
+            raise Contradiction(
+                f"{run.site.storage.location}: {index.name} is in flight, and not by the plan "
+                f"{run.plan.requested_at}: another program builds it, or a writer removed our base. What is ours is "
+                "undone; run the request again."
+            )
+        end = _caught_up(run, index, base, ends)
+        if isinstance(end, Redo):
+            return end
+        ends[index.name] = end
+        if index is run.plan.indexes[-1]:
+            return Ready(run.plan.requested_at, tuple(ends.values()))
+    if not ends:
+        built = "complete already: a writer has built it since it was asked for"
+        return Skipped({index.name: built for index in run.plan.indexes})
+    with run.site.transaction() as transaction:
+        _complete(run, transaction, ends)
+    return Ready(run.plan.requested_at, tuple(ends.values()))
 
 
-def _caught_up(run: Run, index: PlannedIndex, base: Base) -> Ready | Redo:
-    """Steps 5 to 9, on a base that is in effect."""
+def _caught_up(run: Run, index: PlannedIndex, base: Base, others: Mapping[str, End]) -> End | Redo:
+    """Steps 5 to 9, on a base that is in effect; with the last index of a plan its instant is completed, too."""
     catch_up = CatchUp(run, base)
     while True:
         reached = catch_up.run()  # 5 and 6
@@ -155,25 +183,21 @@ def _caught_up(run: Run, index: PlannedIndex, base: Base) -> Ready | Redo:
             if isinstance(standing, Overtaken):
                 return Redo(standing.why)
             if not isinstance(standing, Behind):
-                complete_plan(run, transaction, standing.upto)  # 7 and 8
-                return Ready(run.plan.requested_at, index.name, index.upto, standing.upto)
+                end = End(index.name, index.upto, standing.upto)
+                complete_index(run, transaction, index)  # 7 and 8.a
+                if index is run.plan.indexes[-1]:
+                    _complete(run, transaction, {**others, index.name: end})  # 8.b
+                return end
 
 
-def _complete_already(run: Run, base: Base | None) -> Ready | Skipped:
-    """Our own build, whose last step a crash has cut off; or a writer has built the index before us."""
-    (index,) = run.plan.indexes
-    if base is None:
-        return Skipped({index.name: "complete already: a writer has built it since it was asked for"})
-    with run.site.transaction() as transaction:
-        upto = transaction.data_timeline.last_without_holes()
-        caught_up_to = base.upto if upto is None else upto.requested_at
-        complete_plan(run, transaction, caught_up_to)
-    return Ready(run.plan.requested_at, index.name, index.upto, caught_up_to)
+def _complete(run: Run, transaction: Transaction, ends: Mapping[str, End]) -> None:
+    """Of an index that a writer has built meanwhile the plan's own base instant is what is known."""
+    uptos = {index.name: index.upto for index in run.plan.indexes}
+    complete_instant(run, transaction, uptos | {name: end.caught_up_to for name, end in ends.items()})
 
 
 def _pending_of(site: Site, request: IndexRequest) -> IndexPlan | None:
     """A plan for what is asked for that an earlier request left."""
     metadata = site.metadata()
-    names = {kind.value for kind in request.kinds}
     plans = pending_plans(metadata.data, metadata.data_timeline).values()
-    return next((plan for plan in plans if any(index.name in names for index in plan.indexes)), None)
+    return next((plan for plan in plans if any(index.name in request.names for index in plan.indexes)), None)

@@ -3,24 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from hudi_engine.action.keeping import ROWS, Traits
 from hudi_engine.concurrency.heartbeat import Heartbeats, Pulse
 from hudi_engine.format.instant_names import Action, Instant, State
 from hudi_engine.table.table import Table
 from hudi_engine.table.timeline import Timeline
 
 _WRITES = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
+_OF_FILES = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLEAN)
 _MOST_NAMED = 5
 
 
-def awaited(table: Table, timeline: Timeline) -> tuple[Instant, ...]:
-    """The pending instants that may yet change where records are.
+def awaited(table: Table, timeline: Timeline, traits: Traits = ROWS) -> tuple[Instant, ...]:
+    """The pending instants that may yet change what an index of these traits must have.
 
-    Compaction, log compaction and clean move none. Clustering that is merely asked for is nobody's yet: who runs it
-    begins then. A restore is always somebody's; a rollback undoes what never counted, but for one of a completed
-    commit, which is a pending write again as soon as it is under way.
+    Compaction, log compaction and clean move no records, but make and delete files. Clustering that is merely asked
+    for is nobody's yet: who runs it begins then. A restore is always somebody's; a rollback undoes what never counted,
+    but for one of a completed commit, which is a pending write again as soon as it is under way.
     """
     named = (_named(table, timeline, instant) for instant in timeline.pending())
-    return tuple(instant for instant in named if _moves_records(instant))
+    return tuple(instant for instant in named if _moves_records(instant) or _moves_files(instant, traits))
 
 
 def _named(table: Table, timeline: Timeline, instant: Instant) -> Instant:
@@ -34,6 +36,11 @@ def _moves_records(instant: Instant) -> bool:
     if instant.action is Action.CLUSTERING:
         return instant.state is State.INFLIGHT
     return instant.action in _WRITES or instant.action is Action.RESTORE
+
+
+def _moves_files(instant: Instant, traits: Traits) -> bool:
+    """What is merely asked for is nobody's yet: who runs it begins then."""
+    return traits.is_of_files and instant.action in _OF_FILES and instant.state is State.INFLIGHT
 
 
 @dataclass(slots=True)
@@ -95,4 +102,4 @@ def sentence(vigil: Vigil, waited_for: Sequence[Instant]) -> str:
 
 
 def _is_service(instant: Instant) -> bool:
-    return instant.action is Action.CLUSTERING or instant.action is Action.RESTORE
+    return instant.action in (Action.CLUSTERING, Action.RESTORE, *_OF_FILES)

@@ -12,6 +12,11 @@ from hudi_engine.storage.protocol import FileStat
 from hudi_engine.table.table import Table
 from hudi_engine.table.timeline import Timeline, require_content
 
+IS_PARTITIONED = "isPartitioned"
+"""The option of a record index that is kept by data partition, as its definition has it, too."""
+COLUMNS = "sourceFields"
+"""The option that names the columns of an index, parted by commas."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedIndex:
@@ -20,6 +25,10 @@ class PlannedIndex:
     name: str
     upto: str
     options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(filter(None, self.options.get(COLUMNS, "").split(",")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +68,9 @@ def plan_bytes(plan: IndexPlan, table_version: int) -> bytes:
     return service_records.encode(RecordName.INDEX_PLAN, {"indexPartitionInfos": infos}, table_version)
 
 
-def outcome_bytes(plan: IndexPlan, caught_up_to: str, table_version: int) -> bytes:
+def outcome_bytes(plan: IndexPlan, caught_up_to: Mapping[str, str], table_version: int) -> bytes:
     """The content of the completed instant: each index with what it is caught up to (field failure 39)."""
-    infos = [_info(index.name, caught_up_to, index.options) for index in plan.indexes]
+    infos = [_info(index.name, caught_up_to[index.name], index.options) for index in plan.indexes]
     return service_records.encode(RecordName.INDEX_COMMIT, {"indexPartitionInfos": infos}, table_version)
 
 

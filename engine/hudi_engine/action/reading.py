@@ -8,6 +8,7 @@ import pyarrow as pa
 from hudi_engine.action.coverage import Base
 from hudi_engine.format.instant_names import Action
 from hudi_engine.format.names import parse_base_file, parse_log_file
+from hudi_engine.index.definitions import IndexDefinition
 from hudi_engine.index.files import listing_of
 from hudi_engine.index.index import Index
 from hudi_engine.index.kinds import IndexKind
@@ -112,14 +113,14 @@ class Reading:
         return self._partitions[partition]
 
 
-def read(metadata: MetadataTable, base: Base) -> Reading:
-    """A look at the table as this reading of its timelines shows it."""
+def read(metadata: MetadataTable, base: Base, definition: IndexDefinition | None = None) -> Reading:
+    """A look at the table as this reading of its timelines shows it; an index may not be defined on disk yet."""
     view = metadata.data.view(metadata.data_timeline)
     return Reading(
         metadata=metadata,
         base=base,
         view=view,
-        index=metadata.being_built(base.index),
+        index=metadata.being_built(base.index, definition),
         files=metadata.index(IndexKind.FILES.value),
         cleaned=_cleaned(metadata, view, base),
     )

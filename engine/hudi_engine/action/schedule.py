@@ -6,28 +6,42 @@ base files that come later would lie below what it made.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hudi_engine.action.attempts import forget_over
-from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, plan_bytes
+from hudi_engine.action.keepings import keeping_of
+from hudi_engine.action.plans import (
+    COLUMNS,
+    IS_PARTITIONED,
+    IndexPlan,
+    PlannedIndex,
+    pending_plans,
+    plan_bytes,
+)
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.concurrency.instant_times import just_below
-from hudi_engine.errors import Contradiction, Unsupported
+from hudi_engine.errors import Contradiction
 from hudi_engine.format.instant_names import Action, Instant, State
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.table.table import Table
 
-IS_PARTITIONED = "isPartitioned"
-_BUILDABLE = (IndexKind.RECORD_INDEX,)
-_PARTITIONED_SINCE = 9
-
 
 @dataclass(frozen=True, slots=True)
 class IndexRequest:
-    """What a person asks for."""
+    """What a person asks for: indexes by name, some of certain columns; whether a record index is by partition."""
 
-    kinds: tuple[IndexKind, ...]
+    names: tuple[str, ...]
     is_partitioned: bool = False
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def index(self, name: str, upto: str) -> PlannedIndex:
+        """One of them as a plan has it."""
+        options = {}
+        if name == IndexKind.RECORD_INDEX and self.is_partitioned:
+            options[IS_PARTITIONED] = "true"
+        if columns := self.columns.get(name):
+            options[COLUMNS] = ",".join(columns)
+        return PlannedIndex(name, upto, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +71,8 @@ def plan_index(transaction: Transaction, request: IndexRequest) -> IndexPlan | S
     running = {
         index.name: instant for instant, plan in pending_plans(table, timeline).items() for index in plan.indexes
     }
-    reasons = {kind.value: reason for kind in request.kinds if (reason := _why_not(table, running, kind))}
-    names = [kind.value for kind in request.kinds if kind.value not in reasons]
+    reasons = {name: reason for name in request.names if (reason := _why_not(table, running, name))}
+    names = [name for name in request.names if name not in reasons]
     if not names:
         return Skipped(reasons)
     base = timeline.last_without_holes()  # 2.a
@@ -71,32 +85,18 @@ def plan_index(transaction: Transaction, request: IndexRequest) -> IndexPlan | S
     # Java takes the time of the newest completed instant for further indexes if that is an indexing instant, and they
     # then wipe each other. So ours is never the newest: it stands right before a commit that is there already.
     requested_at = just_below(completed[-1].requested_at, transaction.known_times(), table.zone)
-    options = {IS_PARTITIONED: "true"} if request.is_partitioned else {}
-    return IndexPlan(requested_at, tuple(PlannedIndex(name, base.requested_at, options) for name in names))
+    return IndexPlan(requested_at, tuple(request.index(name, base.requested_at) for name in names))
 
 
 def refuse_unbuildable(table: Table, request: IndexRequest) -> None:
     """Step 1: what cannot be built correctly is refused before anything is written."""
-    where = table.storage.location
-    for kind in request.kinds:
-        if kind not in _BUILDABLE:
-            known = ", ".join(_BUILDABLE)
-            raise Unsupported(f"{where}: no index of the kind {kind} can be built yet; those that can: {known}")
-    if not table.config.has_meta_columns:
-        raise Unsupported(
-            f"{where}: hoodie.populate.meta.fields=false, so rows do not say their record key, which a record index "
-            "is made of. Use the index of Hudi's own writers for this table."
-        )
-    if request.is_partitioned and table.config.version < _PARTITIONED_SINCE:
-        raise Unsupported(
-            f"{where}: a record index by partition needs table version {_PARTITIONED_SINCE}, this table has "
-            f"{table.config.version}. Ask for a global one, or upgrade the table with a Hudi writer."
-        )
+    for name in request.names:
+        keeping_of(request.index(name, "")).refuse(table)
 
 
-def _why_not(table: Table, running: Mapping[str, Instant], kind: IndexKind) -> str | None:
-    if kind.value in table.config.readable_indexes:
+def _why_not(table: Table, running: Mapping[str, Instant], name: str) -> str | None:
+    if name in table.config.readable_indexes:
         return "complete already"
-    if instant := running.get(kind.value):
+    if instant := running.get(name):
         return f"in flight by the plan {instant.requested_at}, {instant.state}: run that one"
     return None

@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from hudi_engine.action.attempts import attempts_of
-from hudi_engine.action.coverage import Base, completed_writes, find_base, undone, unproven
+from hudi_engine.action.coverage import Base, completed_writes, find_base, moves_records, undone, unproven
 from hudi_engine.action.dropped import completed_plans, dropped_plans
 from hudi_engine.action.evidence import Records
+from hudi_engine.action.keepings import keeping_of
 from hudi_engine.action.plans import IndexPlan, pending_plans
 from hudi_engine.action.published import published_base
 from hudi_engine.action.reading import Reading, read
 from hudi_engine.action.status import Runner, Seen
 from hudi_engine.concurrency.heartbeat import Heartbeats
-from hudi_engine.errors import Contradiction, CorruptFile, NotFound
+from hudi_engine.errors import Contradiction, CorruptFile, NotFound, Unsupported
 from hudi_engine.format.instant_names import Action, Instant
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.kinds import IndexKind
@@ -85,7 +86,7 @@ def _seen(now: _Look, name: str) -> Seen:
         return seen
     try:
         return _with_base(now.metadata, plan, seen)
-    except (Contradiction, CorruptFile, NotFound) as broken:
+    except (Contradiction, CorruptFile, NotFound, Unsupported) as broken:
         return replace(seen, trouble=str(broken))
 
 
@@ -115,9 +116,9 @@ def _with_base(metadata: MetadataTable, plan: IndexPlan | None, seen: Seen) -> S
     base = _base(metadata, plan, seen)
     if base is None or not (seen.is_listed or seen.is_flagged):
         return seen
-    records, reading = Records(), _reading(metadata, base, seen)
+    records, reading = Records(), _reading(metadata, base, plan, seen)
     gone = undone(base, metadata.data_timeline, records.targets(reading))
-    lacking = () if seen.is_listed else unproven(base, records.evidence(reading))
+    lacking = () if seen.is_listed else _lacking(plan, records, reading)
     return replace(
         seen,
         upto=base.upto,
@@ -154,9 +155,16 @@ def _base(metadata: MetadataTable, plan: IndexPlan | None, seen: Seen) -> Base |
     return None if seen.ended is None else find_base(metadata, seen.ended.requested_at, seen.name)
 
 
-def _reading(metadata: MetadataTable, base: Base, seen: Seen) -> Reading:
+def _lacking(plan: IndexPlan | None, records: Records, reading: Reading) -> tuple[Instant, ...]:
+    index = None if plan is None else plan.of(reading.base.index)
+    concerns = moves_records if index is None else keeping_of(index).concerns
+    return unproven(records.evidence(reading), concerns)
+
+
+def _reading(metadata: MetadataTable, base: Base, plan: IndexPlan | None, seen: Seen) -> Reading:
     if not seen.is_listed:
-        return read(metadata, base)
+        planned = None if plan is None else plan.of(seen.name)
+        return read(metadata, base, None if planned is None else keeping_of(planned).definition(metadata.data))
     view = metadata.data.view(metadata.data_timeline)
     index, files = metadata.index(seen.name), metadata.index(IndexKind.FILES)
     return Reading(metadata, base, view, index, files, frozenset())

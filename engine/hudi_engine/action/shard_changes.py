@@ -1,7 +1,7 @@
 """Changes of a record index as what is written to its shards."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,36 @@ from hudi_engine.compute.shard_rule import ShardRule
 from hudi_engine.index.entries import value_of
 from hudi_engine.index.hashing import shard_numbers
 from hudi_engine.index.name_ids import partition_identifier
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCorrection:
+    """Changes of a record index as a `Correction`."""
+
+    changes: Changes
+
+    @property
+    def count(self) -> int:
+        return self.changes.count
+
+    @property
+    def looked_at(self) -> int:
+        return self.changes.looked_at
+
+    def parts(self, most: int) -> Iterator["RecordCorrection"]:
+        return map(RecordCorrection, in_parts(self.changes, most))
+
+    def still_holds(self, reading: Reading) -> bool:
+        return still_holds(reading, self.changes)
+
+    def lacks_shards(self, reading: Reading, conf: Mapping[str, str]) -> tuple[str, ...]:
+        return lacks_shards(reading, self.changes, conf)
+
+    def shard_changes(self, reading: Reading) -> Mapping[str, ShardChange]:
+        return shard_changes(reading, self.changes)
+
+    def is_in_effect(self, reading: Reading) -> bool:
+        return is_in_effect(reading, self.changes)
 
 
 def in_parts(changes: Changes, most: int) -> Iterator[Changes]:

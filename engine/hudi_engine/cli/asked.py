@@ -16,8 +16,9 @@ PARTITIONED_KEY = "hoodie.metadata.record.level.index.enable"
 
 def index_request_of(request: JobRequest) -> IndexRequest:
     """The indexes that a request asks for."""
-    kinds = tuple(kind_of(name) for name in request.kinds)
-    return IndexRequest(kinds, is_partitioned=is_set(request.conf, PARTITIONED_KEY))
+    for name in request.kinds:
+        kind_of(name)
+    return IndexRequest(request.kinds, is_partitioned=is_set(request.conf, PARTITIONED_KEY))
 
 
 def owner() -> Owner:

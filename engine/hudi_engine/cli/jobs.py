@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 from hudi_engine.action.coverage import find_base
 from hudi_engine.action.drop import run_drop
-from hudi_engine.action.index import Ready, Redo, build, run
+from hudi_engine.action.index import End, Ready, Redo, build, run
 from hudi_engine.action.plans import pending_plans
 from hudi_engine.action.schedule import Skipped, schedule
 from hudi_engine.action.site import Site
@@ -166,21 +166,25 @@ def _built(site: Site, built: Ready | Skipped | Redo) -> JobReport:
         case Redo():
             why = f"{built.why}; what was built is undone: `index build` makes it anew"
             return JobReport(Outcome.UNDONE, Superseded.exit_code, reason=why)
-    size = next(index for index in index_health(site.table()) if index.name == built.index)
-    keys = _keys_of_base(site, built)
-    kind = KindReport(built.index, Outcome.READY, built.upto, built.caught_up_to, keys, size.shards, size.size_bytes)
-    return JobReport(Outcome.READY, instant=built.plan, kinds=(kind,))
+    kinds = tuple(_kind_report(site, built.plan, end) for end in built.ends)
+    return JobReport(Outcome.READY, instant=built.plan, kinds=kinds)
 
 
-def _keys_of_base(site: Site, built: Ready) -> int:
-    """How many keys the base was made with, as its commit says, while that is on the active timeline."""
+def _kind_report(site: Site, plan: str, end: End) -> KindReport:
+    size = next(index for index in index_health(site.table()) if index.name == end.index)
+    keys = _keys_of_base(site, plan, end.index)
+    return KindReport(end.index, Outcome.READY, end.upto, end.caught_up_to, keys, size.shards, size.size_bytes)
+
+
+def _keys_of_base(site: Site, plan: str, name: str) -> int:
+    """How many entries the base was made with, as its commit says, while that is on the active timeline."""
     metadata = site.metadata()
-    base = find_base(metadata, built.plan, built.index)
+    base = find_base(metadata, plan, name)
     instant = None if base is None else metadata.timeline.find(base.instant)
     if instant is None:
         return 0
     stats = metadata.table.commit(instant).stats
-    return sum(stat.rows for stat in stats if stat.partition == built.index)
+    return sum(stat.rows for stat in stats if stat.partition == name)
 
 
 def _plans_of(table: Table, kinds: tuple[str, ...]) -> list[str]:

@@ -37,7 +37,7 @@ def plan_build(table: Table, request: JobRequest) -> Planned | None:
     asked = index_request_of(request)
     refuse_unbuildable(table, asked)
     lock_of(request.conf, table, owner())
-    if all(kind in table.config.readable_indexes for kind in asked.kinds):
+    if all(name in table.config.readable_indexes for name in asked.names):
         return None
     reader = table.rows(_snapshot(table), [RECORD_KEY])
     limits = Limits(threads(), request.memory_bytes)
@@ -85,7 +85,7 @@ def require_planned(table: Table, request: JobRequest) -> None:
 
 def _is_begun(table: Table, asked: IndexRequest) -> bool:
     plans = pending_plans(table, table.timeline()).values()
-    return any(plan.of(kind.value) for plan in plans for kind in asked.kinds)
+    return any(plan.of(name) for plan in plans for name in asked.names)
 
 
 def _snapshot(table: Table) -> Snapshot:
@@ -99,7 +99,7 @@ def _snapshot(table: Table) -> Snapshot:
 def _hash(asked: IndexRequest, figures: Estimate) -> str:
     """Commits that add a little leave it as it is: of the number of keys only the power of two counts."""
     facts = [
-        sorted(kind.value for kind in asked.kinds),
+        sorted(asked.names),
         figures.shards,
         asked.is_partitioned,
         figures.keys.bit_length(),

@@ -1,17 +1,22 @@
-"""The record keys of a file slice."""
+"""The record keys of a file slice: what a record index has entries of."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import Contradiction, CorruptFile, Unsupported
 from hudi_engine.format.hfile.cells import MAX_ROW_BYTES
+from hudi_engine.index.entries import value_of
+from hudi_engine.index.kinds import IndexKind
 from hudi_engine.table.config import TableConfig
 from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.file_view import FileSlice
 from hudi_engine.table.snapshot import RowReader
+from hudi_engine.table.zone import to_ms
 
 _META_FIELDS = "hoodie.populate.meta.fields"
 
@@ -23,6 +28,29 @@ def require_stored_keys(config: TableConfig, location: str) -> None:
             f"{location}: {_META_FIELDS} is false, so that the data files do not hold their record keys, which a "
             "record index is made of. It cannot be built for this table."
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordKeys:
+    """`RowEntries` of a record index: the record keys, each with the place of its file slice."""
+
+    index: str = IndexKind.RECORD_INDEX.value
+
+    def keys_of(self, reader: RowReader, found: FileSlice) -> Iterator[Any]:
+        return keys_of(reader, found)
+
+    def hashed(self, keys: Any) -> Any:
+        return keys
+
+    def value_of(self, found: FileSlice, table_version: int, zone: ZoneInfo) -> bytes:
+        instant_ms = to_ms(found.base_instant, zone)
+        if instant_ms is None:
+            raise Unsupported(
+                f"{found.partition or '.'}/{found.file_id}: its base instant {found.base_instant} names no moment (a "
+                "bootstrapped file?), and an entry of a record index holds one. Let Hudi rewrite the file by "
+                "clustering."
+            )
+        return value_of(found.partition, found.file_id, instant_ms, table_version)
 
 
 def keys_of(reader: RowReader, found: FileSlice) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""A record index built by threads of this process, in bounded memory."""
+"""An index of rows built by threads of this process, in bounded memory."""
 
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import pyarrow as pa
 
 from hudi_engine.compute.duplicates import Duplicates, refuse_duplicates
-from hudi_engine.compute.keys import keys_of, require_stored_keys
+from hudi_engine.compute.keys import require_stored_keys
 from hudi_engine.compute.order import BuildOrder, Built
 from hudi_engine.compute.shard import ShardResult, ShardWriter, recipe_of, values_of
 from hudi_engine.compute.shard_names import Group, ShardAttempt, groups_of, shard_file_ids
@@ -43,7 +43,7 @@ class LocalCompute:
 
     def build(self, order: BuildOrder, storage: Storage, watch: Watch) -> Built:
         require_stored_keys(order.reader.config, storage.location)
-        with tempfile.TemporaryDirectory(dir=self.scratch, prefix="record-index-") as folder:
+        with tempfile.TemporaryDirectory(dir=self.scratch, prefix="index-") as folder:
             spill = Spill(Path(folder), self.memory_bytes // _PARTS)
             self._read(order, spill, watch)
             return self._write(order, spill, storage, watch)
@@ -60,11 +60,10 @@ class LocalCompute:
                 watch.advance(1, rows)
 
     def _write(self, order: BuildOrder, spill: Spill, storage: Storage, watch: Watch) -> Built:
-        values = values_of(order.slices, order.table_version, order.zone)
-        writer = ShardWriter(values, recipe_of(order.table_version, order.created_ms))
+        writer = ShardWriter(values_of(order), recipe_of(order.table_version, order.created_ms))
         targets = [
-            ShardAttempt(file_id, place, order.attempt, 0, order.instant)
-            for place, file_id in enumerate(shard_file_ids(order.shard_counts))
+            ShardAttempt(file_id, place, order.attempt, 0, order.instant, order.entries.index)
+            for place, file_id in enumerate(shard_file_ids(order.shard_counts, order.entries.index))
         ]
         watch.begin("write shards", len(targets))
         files, duplicates = [], Duplicates()
@@ -82,8 +81,8 @@ class LocalCompute:
 
 def _read_slice(order: BuildOrder, number: int, group: Group, spill: Spill, is_over: Event) -> int:
     """How many rows the slice has; their keys are in the spill."""
-    rows = 0
-    for parts in split_all(keys_of(order.reader, order.slices[number]), group):
+    rows, entries = 0, order.entries
+    for parts in split_all(entries.keys_of(order.reader, order.slices[number]), group, entries.hashed):
         if is_over.is_set():
             break
         spill.add(parts, number)

@@ -1,22 +1,37 @@
-"""What is asked of whoever builds a record index, and what comes back."""
+"""What is asked of whoever builds an index of rows, and what comes back."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
+from hudi_engine.compute.keys import RecordKeys
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.file_view import FileSlice
 from hudi_engine.table.snapshot import RowReader
 from hudi_engine.watch import Watch
 
 
+class RowEntries(Protocol):
+    """Which entries an index has of rows, one for each; it can be sent to another process.
+
+    Arrays of keys are large binaries. `hashed` gives for each key what tells its shard.
+    """
+
+    @property
+    def index(self) -> str: ...
+    def keys_of(self, reader: RowReader, found: FileSlice) -> Iterator[Any]: ...
+    def hashed(self, keys: Any) -> Any: ...
+    def value_of(self, found: FileSlice, table_version: int, zone: ZoneInfo) -> bytes: ...
+
+
 @dataclass(frozen=True, slots=True)
 class BuildOrder:
-    """A record index to build: the rows it tells of, how many shards it has, and what its files are called.
+    """An index of rows to build: which entries it has, how many shards, and what its files are called.
 
-    `reader` reads the record keys of `slices`. `shard_counts` has the number of shards of each data partition or,
-    under None, of the one index of the whole table. `instant` and `attempt` become part of the files' names.
+    `reader` reads what `entries` are made of, of `slices`. `shard_counts` has the number of shards of each data
+    partition or, under None, of the one index of the whole table. `instant` and `attempt` become part of the files'
+    names.
     """
 
     reader: RowReader
@@ -27,6 +42,7 @@ class BuildOrder:
     table_version: int
     zone: ZoneInfo
     created_ms: int
+    entries: RowEntries = field(default_factory=RecordKeys)
 
     @property
     def is_partitioned(self) -> bool:
@@ -52,7 +68,7 @@ class Built:
 
 
 class Compute(Protocol):
-    """Who reads all keys of a table and writes them as shards, by threads or by a cluster.
+    """Who reads all rows of a table and writes their entries as shards, by threads or by a cluster.
 
     `storage` is that of the data table. Files are only created, never changed; what a build that failed has created
     is its caller's to delete. A key that is there twice, where it may be once, raises `Contradiction`.

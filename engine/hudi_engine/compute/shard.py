@@ -1,34 +1,31 @@
-"""The keys of one shard to its HFile."""
+"""The entries of one shard to its HFile."""
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
 from hudi_engine.compute.duplicates import Duplicates, unique
-from hudi_engine.compute.order import ShardFile
+from hudi_engine.compute.order import BuildOrder, ShardFile
 from hudi_engine.compute.shard_names import ShardAttempt
-from hudi_engine.errors import Unsupported
 from hudi_engine.format.hfile.write import Recipe, hfile_chunks
-from hudi_engine.index.entries import WRITTEN_SCHEMA, value_of
+from hudi_engine.index.entries import WRITTEN_SCHEMA
 from hudi_engine.index.metadata_table import FOLDER
 from hudi_engine.storage.protocol import Storage
-from hudi_engine.table.file_view import FileSlice
-from hudi_engine.table.zone import to_ms
 
 _ENTRY: Final = pa.schema([pa.field("key", pa.large_binary()), pa.field("value", pa.large_binary())])
 
 
-def values_of(slices: Sequence[FileSlice], table_version: int, zone: ZoneInfo) -> Any:
-    """For each slice, by its number, the value of the entries of all its keys."""
-    return pa.array([_value_of(found, table_version, zone) for found in slices], pa.large_binary())
+def values_of(order: BuildOrder) -> Any:
+    """For each slice, by its number, the value of the entries of all its rows."""
+    values = (order.entries.value_of(found, order.table_version, order.zone) for found in order.slices)
+    return pa.array(values, pa.large_binary())
 
 
 def recipe_of(table_version: int, created_ms: int, threads: int = 1) -> Recipe:
-    """How the HFiles of a record index are made for a table of this version."""
+    """How the HFiles of an index are made for a table of this version."""
     return Recipe(WRITTEN_SCHEMA[table_version], created_ms, threads=threads)
 
 
@@ -72,13 +69,3 @@ class _Entries:
         for piece in run:
             self.count += len(piece)
             yield pa.record_batch([piece["key"], self.values.take(piece["slice"])], schema=_ENTRY)
-
-
-def _value_of(found: FileSlice, table_version: int, zone: ZoneInfo) -> bytes:
-    instant_ms = to_ms(found.base_instant, zone)
-    if instant_ms is None:
-        raise Unsupported(
-            f"{found.partition or '.'}/{found.file_id}: its base instant {found.base_instant} names no moment (a "
-            "bootstrapped file?), and an entry of a record index holds one. Let Hudi rewrite the file by clustering."
-        )
-    return value_of(found.partition, found.file_id, instant_ms, table_version)

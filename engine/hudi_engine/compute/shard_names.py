@@ -1,10 +1,10 @@
-"""The shards of a record index in one numbering, and what their files are called."""
+"""The shards of an index in one numbering, and what their files are called."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hudi_engine.format.names import BaseFileName
-from hudi_engine.index.kinds import IndexKind, ShardName, record_index_shard
+from hudi_engine.index.kinds import IndexKind, ShardName, shard_file_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,12 @@ def groups_of(shard_counts: Mapping[str | None, int]) -> Mapping[str | None, Gro
     return groups
 
 
-def shard_file_ids(shard_counts: Mapping[str | None, int]) -> tuple[str, ...]:
-    """The file ids of all shards, each at its place."""
+def shard_file_ids(
+    shard_counts: Mapping[str | None, int], index: str = IndexKind.RECORD_INDEX.value
+) -> tuple[str, ...]:
+    """The file ids of all shards of an index, each at its place."""
     return tuple(
-        record_index_shard(ShardName(number, group.partition))
+        shard_file_id(index, ShardName(number, group.partition))
         for group in groups_of(shard_counts).values()
         for number in range(group.count)
     )
@@ -44,9 +46,10 @@ class ShardAttempt:
     attempt: int
     task_attempt: int
     instant: str
+    index: str = IndexKind.RECORD_INDEX.value
 
     @property
     def path(self) -> str:
         """Within the metadata table. No two tries at a shard have the same."""
         token = f"{self.place}-{self.attempt}-{self.task_attempt}"
-        return f"{IndexKind.RECORD_INDEX}/{BaseFileName(self.file_id, token, self.instant, 'hfile')}"
+        return f"{self.index}/{BaseFileName(self.file_id, token, self.instant, 'hfile')}"

@@ -1,6 +1,6 @@
 """Keys to the shards that look-ups search for them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,6 +14,14 @@ _ROWS_PER_SHARD: Final = 512
 _MOST_ROWS: Final = 1 << 18
 
 
+Hashed = Callable[[Any], Any]
+"""Of keys what tells their shards: by most indexes the whole key."""
+
+
+def _whole(keys: Any) -> Any:
+    return keys
+
+
 class ShardKeys(NamedTuple):
     """Keys, a large binary array, that belong to the shard at a place."""
 
@@ -21,7 +29,7 @@ class ShardKeys(NamedTuple):
     keys: Any
 
 
-def split_all(pieces: Iterable[Any], group: Group) -> Iterator[tuple[ShardKeys, ...]]:
+def split_all(pieces: Iterable[Any], group: Group, hashed: Hashed = _whole) -> Iterator[tuple[ShardKeys, ...]]:
     """Keys that come in pieces, shard by shard, in pieces that are large enough for each shard."""
     enough = min(_ROWS_PER_SHARD * group.count, _MOST_ROWS)
     waiting: list[Any] = []
@@ -30,18 +38,18 @@ def split_all(pieces: Iterable[Any], group: Group) -> Iterator[tuple[ShardKeys, 
         waiting.append(piece)
         rows += len(piece)
         if rows >= enough:
-            yield tuple(split(pa.concat_arrays(waiting), group))
+            yield tuple(split(pa.concat_arrays(waiting), group, hashed))
             waiting, rows = [], 0
     if waiting:
-        yield tuple(split(pa.concat_arrays(waiting), group))
+        yield tuple(split(pa.concat_arrays(waiting), group, hashed))
 
 
-def split(keys: Any, group: Group) -> Iterator[ShardKeys]:
-    """The keys shard by shard, each shard's in the order in which they came."""
+def split(keys: Any, group: Group, hashed: Hashed = _whole) -> Iterator[ShardKeys]:
+    """The keys shard by shard, each shard's in the order in which they came; `hashed` is what tells the shard."""
     if group.count == 1:
         yield ShardKeys(group.first, keys)
         return
-    numbers = shard_numbers(keys, group.count)
+    numbers = shard_numbers(hashed(keys), group.count)
     # There are fewer shards than such numbers, which are sorted by their digits, without comparing.
     order = np.argsort(numbers.astype(np.uint16), kind="stable")
     together = keys.take(pa.array(order))

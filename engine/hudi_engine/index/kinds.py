@@ -24,6 +24,7 @@ class IndexKind(StrEnum):
 _NAMED: Final = (IndexKind.SECONDARY_INDEX, IndexKind.EXPRESSION_INDEX)
 _SHARD: Final = re.compile(r"(?P<index>.+?)-(?P<number>[0-9]{4,9})(?:-[0-9]+)?", re.ASCII | re.DOTALL)
 _RECORD_INDEX_SHARD: Final = "record-index-"
+_COLUMN_STATS_SHARD: Final = "col-stats"
 _ESCAPED: Final = re.compile("%([0-9a-fA-F]{2})")
 # What Java's `escapeFileName` escapes: as in names of partitions, and what parts the names of files.
 _TO_ESCAPE: Final = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{\[\]^_-]""")
@@ -74,6 +75,18 @@ def record_index_shard(name: ShardName) -> str:
             "Hudi reads the logs of its shards, so that updates would be lost. Use a global record index."
         )
     return f"{_RECORD_INDEX_SHARD}{_escaped(name.partition)}-{name.number:04d}-0"
+
+
+def shard_file_id(index: str, name: ShardName) -> str:
+    """The file id of a shard of any index: what `parse_shard_name` reads."""
+    if index == IndexKind.RECORD_INDEX:
+        return record_index_shard(name)
+    if name.partition is not None or not 0 <= name.number < MOST_SHARDS:
+        raise Unsupported(
+            f"a shard {name} of {index}: it has {MOST_SHARDS} at most, numbered from 0, of all partitions"
+        )
+    prefix = _COLUMN_STATS_SHARD if index == IndexKind.COLUMN_STATS else index.replace("_", "-")
+    return f"{prefix}-{name.number:04d}-0"
 
 
 def shards_by_partition(file_ids: Sequence[str]) -> Mapping[str | None, tuple[int, ...]]:

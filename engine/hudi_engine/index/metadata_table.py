@@ -45,21 +45,23 @@ class MetadataTable:
     def index(self, name: str) -> Index:
         """One index that is complete."""
         self._require_ready(name)
-        return self._opened(name)
+        return self._opened(name, self.definitions.get(name))
 
-    def being_built(self, name: str) -> Index:
-        """An index that is in flight, for whoever builds it: it may lack entries, and nobody else is to read it."""
+    def being_built(self, name: str, definition: IndexDefinition | None = None) -> Index:
+        """An index that is in flight, for whoever builds it: it may lack entries, and nobody else is to read it.
+
+        `definition` is what it will be, of one that is not defined before it is complete.
+        """
         if name not in self.data.config.inflight_indexes:
             raise Contradiction(
                 f"{self.data.storage.location}: the index {name} is not in flight any more "
                 "(hoodie.table.metadata.partitions.inflight): somebody completed or dropped it while it was built. "
                 "`hudi-engine index status` shows what there is."
             )
-        return self._opened(name)
+        return self._opened(name, definition or self.definitions.get(name))
 
-    def _opened(self, name: str) -> Index:
+    def _opened(self, name: str, definition: IndexDefinition | None) -> Index:
         kind = kind_of(name)
-        definition = self.definitions.get(name)
         if definition is None and kind is IndexKind.SECONDARY_INDEX:
             raise Contradiction(
                 f"{self.data.storage.location}: the index {name} is complete, and no definition says of which column "

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import Accumulator, Broadcast
 
-from hudi_engine.compute.keys import keys_of
+from hudi_engine.compute.order import RowEntries
 from hudi_engine.compute.shard import ShardResult, ShardWriter
 from hudi_engine.compute.shard_names import Group, ShardAttempt
 from hudi_engine.compute.spill import Spill
@@ -78,6 +78,7 @@ class ShippedReader:
 class Build:
     """All that the tasks of one build share. A task's keys take about `memory_bytes`; the rest of them is on disk."""
 
+    entries: RowEntries
     reader: ShippedReader
     writer: ShardWriter
     groups: Mapping[str | None, Group]
@@ -102,9 +103,9 @@ class Reading:
             reader = build.reader.open()
             for number, found in (each for slices in given for each in slices):
                 group = build.group_of(found.partition)
-                for keys in keys_of(reader, found):
+                for keys in build.entries.keys_of(reader, found):
                     self.rows.add(len(keys))
-                    yield from packing.add(split(keys, group), number)
+                    yield from packing.add(split(keys, group, build.entries.hashed), number)
             yield from packing.parcels()
 
 
@@ -172,7 +173,7 @@ def _unpack(content: bytes, place: int, spill: Spill) -> None:
 def _scratch() -> "tempfile.TemporaryDirectory[str]":
     """Where Spark itself keeps what does not fit into memory: it tells the processes of its tasks by this name."""
     folder = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None
-    return tempfile.TemporaryDirectory(dir=folder, prefix="record-index-")
+    return tempfile.TemporaryDirectory(dir=folder, prefix="index-")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A record index built by a cluster: keys are read where executors are, and each shard is written by one task.
+"""An index of rows built by a cluster: they are read where executors are, and each shard is written by one task.
 
 from hudi_engine.spark.compute import SparkCompute
 compute = SparkCompute(spark, "s3a://lake/trips", conf={}, memory_bytes=512 << 20)
@@ -70,19 +70,19 @@ class SparkCompute:
             Phase("read record keys", len(tasks), lambda: read.value),
             Phase("write shards", shards, lambda: written.value),
         )
-        name = f"record index of {self.location}, {order.instant}, attempt {order.attempt}"
+        name = f"{order.entries.index} of {self.location}, {order.instant}, attempt {order.attempt}"
         return Job(name, phases, results.collect)
 
     def _build(self, order: BuildOrder) -> Build:
-        values = values_of(order.slices, order.table_version, order.zone)
         return Build(
+            entries=order.entries,
             reader=ShippedReader.of(order.reader, self.location, self.conf),
-            writer=ShardWriter(values, recipe_of(order.table_version, order.created_ms)),
+            writer=ShardWriter(values_of(order), recipe_of(order.table_version, order.created_ms)),
             groups=groups_of(order.shard_counts),
             targets=tuple(
                 # Of no task's try in particular: all write to one name, of which `WrittenOnce` makes one file.
-                ShardAttempt(file_id, place, order.attempt, 0, order.instant)
-                for place, file_id in enumerate(shard_file_ids(order.shard_counts))
+                ShardAttempt(file_id, place, order.attempt, 0, order.instant, order.entries.index)
+                for place, file_id in enumerate(shard_file_ids(order.shard_counts, order.entries.index))
             ),
             memory_bytes=self.memory_bytes,
         )

@@ -27,12 +27,16 @@ class WriteStat:
 
 @dataclass(frozen=True, slots=True)
 class CommitMetadata:
-    """A completed commit: its files, the schema of its rows, and the file groups that it replaced."""
+    """A completed commit: its files, the schema of its rows, and the file groups that it replaced.
+
+    `cleaned` has by partition the names of files that it deleted, of a clean.
+    """
 
     operation: str = "UNKNOWN"
     stats: tuple[WriteStat, ...] = ()
     extra: Mapping[str, str] = field(default_factory=dict)
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cleaned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def schema(self) -> str:

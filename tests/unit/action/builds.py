@@ -61,7 +61,7 @@ def in_build(
     assert isinstance(plan, IndexPlan)
 
     def run(run: Run) -> None:
-        base = build_base(run, plan.indexes[0])
+        base = build_base(run, plan.indexes)
         before_publishing()
         publish(run, base)
         body(run)

@@ -16,6 +16,7 @@ from hudi_engine.action.coverage import (
     base_of,
     held_by,
     just_before,
+    moves_records,
     proof_of,
     undone,
     unproven,
@@ -54,7 +55,7 @@ def logged(*files: str, **extra: str) -> CommitMetadata:
 def lacking(instant: Instant, said: CommitMetadata, metadata: CommitMetadata | None, there: set[str]) -> bool:
     proof = None if metadata is None else proof_of(BASE, metadata, instant.requested_at, LATER)
     proofs = {} if proof is None else {proof.instant: (proof,)}
-    return unproven(BASE, Evidence({instant: said}, proofs, frozenset(there))) == (instant,)
+    return unproven(Evidence({instant: said}, proofs, frozenset(there)), moves_records) == (instant,)
 
 
 def test_a_commit_whose_metadata_commit_names_the_index_is_proven() -> None:
@@ -108,7 +109,7 @@ def test_a_deleted_partition_counts_though_it_wrote_nothing() -> None:
 def test_commits_that_lack_come_by_their_requested_times() -> None:
     instants = [at("3"), at("1"), at("2")]
 
-    found = unproven(BASE, Evidence({each: commit("f") for each in instants}, {}, frozenset()))
+    found = unproven(Evidence({each: commit("f") for each in instants}, {}, frozenset()), moves_records)
 
     assert [each.requested_at for each in found] == ["1", "2", "3"]
 

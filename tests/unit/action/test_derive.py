@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hudi_engine.action.derive import Changes, Question, derive, touched
+from hudi_engine.action.derive import Changes, derive, touched
+from hudi_engine.action.keeping import Question
 from hudi_engine.action.reading import Group, Reading
 from hudi_engine.action.shard_changes import in_parts, is_in_effect, shard_changes, still_holds
 from hudi_engine.errors import Contradiction

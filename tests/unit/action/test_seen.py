@@ -51,7 +51,7 @@ def test_each_step_of_a_build_is_seen(golden: str) -> None:
 
     def publish_and_look(run: Run) -> None:
         during["begun"] = statuses(storage)[NAME]
-        publish(run, build_base(run, plan.indexes[0]))
+        publish(run, build_base(run, plan.indexes))
         during["published"] = statuses(storage)[NAME]
 
     execute_plan(site, plan.requested_at, publish_and_look)
@@ -68,7 +68,7 @@ def test_each_step_of_a_build_is_seen(golden: str) -> None:
     assert left.state is KindState.IN_FLIGHT
     assert "nobody runs it now" in left.reason
     assert isinstance(outcome, Ready)
-    assert (done.state, done.plan, done.progress.base) == (KindState.COMPLETE, plan.requested_at, outcome.upto)
+    assert (done.state, done.plan, done.progress.base) == (KindState.COMPLETE, plan.requested_at, outcome.ends[0].upto)
     assert done.runner is None
 
 

@@ -1,7 +1,6 @@
 """What the tasks of a cluster need can be sent to them."""
 
 import pickle
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,7 @@ from tests.unit.compute.tables import SOLO, KeyTable, file_id
 
 def test_a_shard_is_written_by_another_process_as_by_this_one() -> None:
     table = KeyTable.of({("p", file_id(1)): ["a", "b"]})
-    writer = ShardWriter(values_of(table.reader.snapshot.slices, 9, ZoneInfo("UTC")), recipe_of(9, 1))
+    writer = ShardWriter(values_of(table.order({None: 1})), recipe_of(9, 1))
     target = ShardAttempt("record-index-0000-0", 0, 1, 0, SOLO)
     keys, numbers = pa.array([b"b", b"a"], pa.large_binary()), np.zeros(2, np.int32)
 

@@ -1,0 +1,77 @@
+"""How a record index is made and kept: of every row its key, with the place of its file group."""
+
+from dataclasses import dataclass
+
+from hudi_engine.action.coverage import moves_records
+from hudi_engine.action.derive import derive
+from hudi_engine.action.keeping import ROWS, BaseOrder, Correction, Made, Question, Traits
+from hudi_engine.action.plans import IS_PARTITIONED
+from hudi_engine.action.reading import Reading
+from hudi_engine.action.shard_changes import RecordCorrection
+from hudi_engine.action.site import Site
+from hudi_engine.compute.estimate import shard_counts
+from hudi_engine.compute.order import BuildOrder
+from hudi_engine.compute.shard_names import shard_file_ids
+from hudi_engine.errors import Unsupported
+from hudi_engine.index.definitions import IndexDefinition
+from hudi_engine.index.kinds import IndexKind
+from hudi_engine.table.conform import RECORD_KEY
+from hudi_engine.table.contents import CommitMetadata
+from hudi_engine.table.table import Table
+
+_PARTITIONED_SINCE = 9
+_FIRST_WITH_DEFINITION = 9  # Hudi 1.0 writes none, and version 6 has no file for it
+
+
+@dataclass(frozen=True, slots=True)
+class RecordIndexKeeping:
+    """`Keeping` of the record index, one for the table or one for each of its partitions."""
+
+    is_partitioned: bool = False
+
+    @property
+    def traits(self) -> Traits:
+        return ROWS
+
+    def refuse(self, table: Table) -> None:
+        where = table.storage.location
+        if not table.config.has_meta_columns:
+            raise Unsupported(
+                f"{where}: hoodie.populate.meta.fields=false, so rows do not say their record key, which a record "
+                "index is made of. Use the index of Hudi's own writers for this table."
+            )
+        if self.is_partitioned and table.config.version < _PARTITIONED_SINCE:
+            raise Unsupported(
+                f"{where}: a record index by partition needs table version {_PARTITIONED_SINCE}, this table has "
+                f"{table.config.version}. Ask for a global one, or upgrade the table with a Hudi writer."
+            )
+
+    def make(self, site: Site, order: BaseOrder) -> Made:
+        """Every slice of the snapshot, spread over as many shards as its rows will need."""
+        table = order.metadata.data
+        reader = table.rows(order.snapshot, [RECORD_KEY])
+        counts = shard_counts(reader, self.is_partitioned, site.conf)
+        build = BuildOrder(
+            reader=reader,
+            slices=order.snapshot.slices,
+            shard_counts=counts,
+            instant=order.instant,
+            attempt=order.attempt,
+            table_version=table.config.version,
+            zone=table.zone,
+            created_ms=site.clock.now_ms(),
+        )
+        return Made(site.compute.build(build, site.storage, site.watch).files, shard_file_ids(counts))
+
+    def concerns(self, commit: CommitMetadata) -> bool:
+        return moves_records(commit)
+
+    def derive(self, reading: Reading, question: Question) -> Correction:
+        return RecordCorrection(derive(reading, question))
+
+    def definition(self, table: Table) -> IndexDefinition | None:
+        if table.config.version < _FIRST_WITH_DEFINITION:
+            return None
+        name = IndexKind.RECORD_INDEX.value
+        options = {IS_PARTITIONED: "true" if self.is_partitioned else "false"}
+        return IndexDefinition(name, IndexKind.RECORD_INDEX, name, options=options)
