@@ -1,24 +1,26 @@
 """An index of rows built by threads of this process, in bounded memory."""
 
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import pyarrow as pa
 
 from hudi_engine.compute.duplicates import Duplicates, refuse_duplicates
+from hudi_engine.compute.file_entries import Room, build_of_files
 from hudi_engine.compute.keys import require_stored_keys
-from hudi_engine.compute.order import BuildOrder, Built
+from hudi_engine.compute.order import BuildOrder, Built, FileOrder
 from hudi_engine.compute.shard import ShardResult, ShardWriter, recipe_of, values_of
 from hudi_engine.compute.shard_names import Group, ShardAttempt, groups_of, shard_file_ids
 from hudi_engine.compute.spill import Spill
 from hudi_engine.compute.split import split_all
+from hudi_engine.compute.threads import in_threads
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.watch import Watch
 
@@ -26,7 +28,6 @@ from hudi_engine.watch import Watch
 _PARTS: Final = 4
 # So many rows of a shard go by before memory is given back: what is given back too often is asked for again.
 _ROWS_KEPT: Final = 1 << 16
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,9 @@ class LocalCompute:
             self._read(order, spill, watch)
             return self._write(order, spill, storage, watch)
 
+    def build_of_files(self, order: FileOrder, storage: Storage, watch: Watch) -> Built:
+        return build_of_files(order, storage, watch, Room(self.memory_bytes // _PARTS, self.scratch))
+
     def _read(self, order: BuildOrder, spill: Spill, watch: Watch) -> None:
         groups = groups_of(order.shard_counts)
         # The largest first, so that no thread is left alone with one in the end.
@@ -55,7 +59,7 @@ class LocalCompute:
         watch.begin("read record keys", len(numbers))
         partitions = [found.partition if order.is_partitioned else None for found in order.slices]
         works = (partial(_read_slice, order, number, groups[partitions[number]], spill) for number in numbers)
-        with closing(_in_threads(self.threads, works)) as done:
+        with closing(in_threads(self.threads, works)) as done:
             for rows in done:
                 watch.advance(1, rows)
 
@@ -68,7 +72,7 @@ class LocalCompute:
         watch.begin("write shards", len(targets))
         files, duplicates = [], Duplicates()
         works = (partial(_write_shard, writer, target, spill, storage) for target in targets)
-        with closing(_in_threads(self.threads, works)) as done:
+        with closing(in_threads(self.threads, works)) as done:
             for result in done:
                 duplicates.add(result.duplicates)
                 if result.file is not None:
@@ -115,15 +119,3 @@ def _until(is_over: Event, run: Iterator[Any]) -> Iterator[Any]:
         if rows >= _ROWS_KEPT:
             _give_back()
             rows = 0
-
-
-def _in_threads(threads: int, works: Iterable[Callable[[Event], Result]]) -> Generator[Result]:
-    """What each returns, as they finish; all are told to stop when the first one fails or nobody wants more."""
-    is_over = Event()
-    pool = ThreadPoolExecutor(threads)
-    try:
-        for done in as_completed([pool.submit(work, is_over) for work in works]):
-            yield done.result()
-    finally:
-        is_over.set()
-        pool.shutdown(cancel_futures=True)

@@ -1,15 +1,19 @@
-"""What is asked of whoever builds an index of rows, and what comes back."""
+"""What is asked of whoever builds an index, and what comes back."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 from zoneinfo import ZoneInfo
 
+import pyarrow as pa
+
 from hudi_engine.compute.keys import RecordKeys
-from hudi_engine.storage.protocol import Storage
+from hudi_engine.storage.protocol import FileStat, Storage
 from hudi_engine.table.file_view import FileSlice
 from hudi_engine.table.snapshot import RowReader
 from hudi_engine.watch import Watch
+
+ENTRIES: Final = pa.schema([pa.field("key", pa.large_binary()), pa.field("value", pa.large_binary())])
 
 
 class RowEntries(Protocol):
@@ -50,6 +54,35 @@ class BuildOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class DataFile:
+    """A base file or log file of a data partition."""
+
+    partition: str
+    stat: FileStat
+
+
+class FileEntries(Protocol):
+    """Which entries an index has of a data file, by the schema ENTRIES; none for a file that it is not about."""
+
+    @property
+    def index(self) -> str: ...
+    def of(self, file: DataFile) -> pa.Table: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileOrder:
+    """An index of files to build: of which files, and what its own are called."""
+
+    entries: FileEntries
+    files: tuple[DataFile, ...]
+    shard_count: int
+    instant: str
+    attempt: int
+    table_version: int
+    created_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class ShardFile:
     """An HFile that was written; `path` is relative to the metadata table."""
 
@@ -75,3 +108,4 @@ class Compute(Protocol):
     """
 
     def build(self, order: BuildOrder, storage: Storage, watch: Watch) -> Built: ...
+    def build_of_files(self, order: FileOrder, storage: Storage, watch: Watch) -> Built: ...

@@ -4,16 +4,19 @@ from hudi_engine.spark.compute import SparkCompute
 compute = SparkCompute(spark, "s3a://lake/trips", conf={}, memory_bytes=512 << 20)
 """
 
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from pyspark.sql import SparkSession
 
 from hudi_engine.compute.duplicates import Duplicates, refuse_duplicates
+from hudi_engine.compute.file_entries import Room, build_of_files
 from hudi_engine.compute.keys import require_stored_keys
-from hudi_engine.compute.order import BuildOrder, Built
+from hudi_engine.compute.order import BuildOrder, Built, FileOrder
 from hudi_engine.compute.shard import ShardResult, ShardWriter, recipe_of, values_of
 from hudi_engine.compute.shard_names import ShardAttempt, groups_of, shard_file_ids
 from hudi_engine.spark.build_tasks import Build, NumberedSlice, Reading, ShippedReader, Writing
@@ -54,6 +57,10 @@ class SparkCompute:
         refuse_duplicates(duplicates, order.slices, storage.location)
         files = sorted((each.file for each in results if each.file is not None), key=lambda file: file.file_id)
         return Built(tuple(files), sum(file.entries for file in files))
+
+    def build_of_files(self, order: FileOrder, storage: Storage, watch: Watch) -> Built:
+        """By threads of the driver: footers of thousands of files are less work than tasks for them."""
+        return build_of_files(order, storage, watch, Room(self.memory_bytes, Path(tempfile.gettempdir())))
 
     def _job(self, order: BuildOrder, after: ExitStack) -> Job:
         """What tells what became of the shards, by their places."""
