@@ -24,7 +24,12 @@ class IndexKind(StrEnum):
 _NAMED: Final = (IndexKind.SECONDARY_INDEX, IndexKind.EXPRESSION_INDEX)
 _SHARD: Final = re.compile(r"(?P<index>.+?)-(?P<number>[0-9]{4,9})(?:-[0-9]+)?", re.ASCII | re.DOTALL)
 _RECORD_INDEX_SHARD: Final = "record-index-"
-_COLUMN_STATS_SHARD: Final = "col-stats"
+_PREFIXES: Final = {
+    IndexKind.FILES: "files-",
+    IndexKind.COLUMN_STATS: "col-stats-",
+    IndexKind.PARTITION_STATS: "partition-stats-",
+    IndexKind.BLOOM_FILTERS: "bloom-filters-",
+}
 _ESCAPED: Final = re.compile("%([0-9a-fA-F]{2})")
 # What Java's `escapeFileName` escapes: as in names of partitions, and what parts the names of files.
 _TO_ESCAPE: Final = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{\[\]^_-]""")
@@ -65,28 +70,41 @@ def parse_shard_name(file_id: str) -> ShardName:
 
 def record_index_shard(name: ShardName) -> str:
     """The file id of a shard of a record index: what `parse_shard_name` reads."""
-    if not 0 <= name.number < MOST_SHARDS:
-        raise Unsupported(f"a shard numbered {name.number}: an index has {MOST_SHARDS} at most, numbered from 0")
     if name.partition is None:
-        return f"{_RECORD_INDEX_SHARD}{name.number:04d}-0"
+        return _numbered(_RECORD_INDEX_SHARD, name.number)
     if "." in name.partition:
         raise Unsupported(
             f"a record index that is kept per partition, and a partition {name.partition!r}, whose name has a dot: no "
             "Hudi reads the logs of its shards, so that updates would be lost. Use a global record index."
         )
-    return f"{_RECORD_INDEX_SHARD}{_escaped(name.partition)}-{name.number:04d}-0"
+    return _numbered(f"{_RECORD_INDEX_SHARD}{_escaped(name.partition)}-", name.number)
 
 
-def shard_file_id(index: str, name: ShardName) -> str:
-    """The file id of a shard of any index: what `parse_shard_name` reads."""
-    if index == IndexKind.RECORD_INDEX:
-        return record_index_shard(name)
-    if name.partition is not None or not 0 <= name.number < MOST_SHARDS:
+def shard_name_of(index_name: str, number: int) -> str:
+    """The file id of a shard of any index that is one for the whole table."""
+    kind = kind_of(index_name)
+    if kind is IndexKind.RECORD_INDEX:
+        return record_index_shard(ShardName(number))
+    if kind is IndexKind.SECONDARY_INDEX:
+        return secondary_shard_name(index_name, number)
+    if kind not in _PREFIXES:
+        raise Unsupported(f"shards of {index_name}: indexes of kind {kind} are read, not made. Leave it out.")
+    return _numbered(_PREFIXES[kind], number)
+
+
+def secondary_shard_name(index_name: str, number: int) -> str:
+    """The file id of a shard of a secondary index, which has the index's name in it."""
+    if re.search("[./]", index_name):
         raise Unsupported(
-            f"a shard {name} of {index}: it has {MOST_SHARDS} at most, numbered from 0, of all partitions"
+            f"an index named {index_name!r}: no Hudi reads the logs of shards whose names have a dot or a slash in "
+            "them, so that updates would be lost. Give it another name."
         )
-    prefix = _COLUMN_STATS_SHARD if index == IndexKind.COLUMN_STATS else index.replace("_", "-")
-    return f"{prefix}-{name.number:04d}-0"
+    return _numbered(index_name.replace("_", "-") + "-", number)
+
+
+def shard_file_id(index_name: str, name: ShardName) -> str:
+    """The file id of a shard of any index: what `parse_shard_name` reads."""
+    return shard_name_of(index_name, name.number) if name.partition is None else record_index_shard(name)
 
 
 def shards_by_partition(file_ids: Sequence[str]) -> Mapping[str | None, tuple[int, ...]]:
@@ -98,6 +116,12 @@ def shards_by_partition(file_ids: Sequence[str]) -> Mapping[str | None, tuple[in
     for place, file_id in enumerate(file_ids):
         found.setdefault(parse_shard_name(file_id).partition, []).append(place)
     return {partition: tuple(places) for partition, places in found.items()}
+
+
+def _numbered(prefix: str, number: int) -> str:
+    if not 0 <= number < MOST_SHARDS:
+        raise Unsupported(f"a shard numbered {number}: an index has {MOST_SHARDS} at most, numbered from 0")
+    return f"{prefix}{number:04d}-0"
 
 
 def _unescaped(text: str) -> str:

@@ -1,7 +1,6 @@
 """The index `bloom_filters` against the filters that the base files carry themselves."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
@@ -9,7 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import CorruptFile, Unsupported
-from hudi_engine.format.bloom import SIMPLE, parse_bloom_filter
+from hudi_engine.format.bloom import parse_bloom_filter
+from hudi_engine.format.bloom_footer import StoredFilter, filter_in_footer
 from hudi_engine.format.parquet_file import batches, open_parquet
 from hudi_engine.index.index import Index
 from hudi_engine.index.keys import bloom_filter_key
@@ -25,16 +25,6 @@ from hudi_engine.validate.subject import Subject, unless_files_vanish
 _NAME = IndexKind.BLOOM_FILTERS
 # A filter of the usual 60,000 keys has some 430 kB in Base64.
 _FILES_AT_ONCE = 32
-_FOOTER_KEYS = (b"org.apache.hudi.bloomfilter", b"com.uber.hoodie.bloomfilter")
-_TYPE_KEY = b"hoodie_bloom_filter_type_code"
-
-
-@dataclass(frozen=True, slots=True)
-class _Filter:
-    """A filter as text, which is how files and index hold it, and the code of its type."""
-
-    text: bytes
-    type_code: str
 
 
 def check_bloom_filters(subject: Subject) -> Iterator[Discrepancy]:
@@ -68,7 +58,7 @@ def _judge(subject: Subject, file: DataFile, row: Mapping[str, Any] | None) -> t
     own = _filter_in(subject, file)
     if row is None:
         return None if own is None else (Fault.MISSING, "nothing", f"the file's filter, {_described(own)}")
-    entry = _Filter(row["bloom_filter"] or b"", row["type"] or "")
+    entry = StoredFilter(row["bloom_filter"] or b"", row["type"] or "")
     if own is None:
         lost = _keys_not_in(subject, file, entry)
         return lost and (Fault.WRONG, lost, "a filter that contains every key of the file")
@@ -84,14 +74,11 @@ def _judge(subject: Subject, file: DataFile, row: Mapping[str, Any] | None) -> t
     return None
 
 
-def _filter_in(subject: Subject, file: DataFile) -> _Filter | None:
-    """The filter in the footer of the file; None for a file without."""
-    about = _opened(subject, file).metadata.metadata or {}
-    text = next((about[name] for name in _FOOTER_KEYS if name in about), None)
-    return None if text is None else _Filter(text, about.get(_TYPE_KEY, SIMPLE.encode()).decode(errors="replace"))
+def _filter_in(subject: Subject, file: DataFile) -> StoredFilter | None:
+    return filter_in_footer(_opened(subject, file).metadata.metadata or {})
 
 
-def _keys_not_in(subject: Subject, file: DataFile, entry: _Filter) -> Any:
+def _keys_not_in(subject: Subject, file: DataFile, entry: StoredFilter) -> Any:
     """What is wrong with the filter as one of the file's keys; None if nothing is."""
     try:
         bloom = parse_bloom_filter(entry.text, entry.type_code)
@@ -118,7 +105,7 @@ def _opened(subject: Subject, file: DataFile) -> Any:
         raise corrupt.in_file(file.stat.path) from corrupt
 
 
-def _described(bloom: _Filter) -> str:
+def _described(bloom: StoredFilter) -> str:
     return f"{len(bloom.text)} bytes with checksum {crc32(bloom.text):08x}"
 
 

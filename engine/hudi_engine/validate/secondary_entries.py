@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from hudi_engine.index.hashing import shard_numbers
 from hudi_engine.index.keys import NULL_VALUE, hashed_part, split_secondary_keys
+from hudi_engine.index.secondary_values import Column
 from hudi_engine.validate.fingerprints import Integers, Numbers, Texts, fingerprints, fingerprints_at, texts_of
-from hudi_engine.validate.secondary_values import Column
+from hudi_engine.validate.secondary_values import prints_of_texts
 
 _DOLLAR, _BACKSLASH = ord("$"), b"\\"
 
@@ -43,7 +44,7 @@ class Spelling:
         keys = Texts(texts.data, middle + 1, texts.starts + texts.sizes - middle - 1)
         octets = np.frombuffer(texts.data, np.uint8)
         if self.column.has_two_spellings:
-            prints = self.column.prints_of_texts(_up_to(texts, middle))
+            prints = prints_of_texts(self.column, _up_to(texts, middle))
         else:
             prints = fingerprints_at(values)
         is_null = (values.sizes == 1) & (octets[texts.starts] == ord(NULL_VALUE))
@@ -55,7 +56,7 @@ class Spelling:
         is_null = values.is_null().to_numpy(zero_copy_only=False)
         hashed = hashed_part(entries) if self.is_spread_by_value else entries
         shards = shard_numbers(hashed, self.shards)
-        return Parts(fingerprints(keys), self.column.prints_of_texts(values), is_null, shards)
+        return Parts(fingerprints(keys), prints_of_texts(self.column, values), is_null, shards)
 
 
 def _middle(texts: Texts) -> Integers | None:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from hudi_engine.errors import CorruptFile
 from hudi_engine.index.definitions import IndexVersion
 from hudi_engine.index.keys import NULL_VALUE, secondary_keys, split_secondary_keys
+from hudi_engine.index.secondary_values import Column
 from hudi_engine.index.shard import Shard
 from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.file_view import FileSlice
@@ -21,7 +22,7 @@ from hudi_engine.validate.fingerprints import Numbers, combined, fingerprints
 from hudi_engine.validate.meeting import Dispute, Row, Terms, disputes
 from hudi_engine.validate.report import Discrepancy, Fault, place_of
 from hudi_engine.validate.secondary_entries import Parts, Spelling
-from hudi_engine.validate.secondary_values import Column, column_of
+from hudi_engine.validate.secondary_values import column_of, prints
 from hudi_engine.validate.sketch import Prints
 from hudi_engine.validate.spill import suspect_rows
 from hudi_engine.validate.subject import Subject, unless_files_vanish
@@ -67,7 +68,7 @@ class _Rows:
 
     def prints(self) -> Prints:
         keys = fingerprints(self.keys)
-        whole = _whole(keys, self.column.prints(self.stored), self.column.is_null(self.stored))
+        whole = _whole(keys, prints(self.column, self.stored), self.column.is_null(self.stored))
         return Prints(keys, whole, 2 * key_sizes(self.keys))
 
     def kept(self, chosen: Flags) -> pa.Table:

@@ -7,9 +7,10 @@ from hudi_engine.errors import CorruptFile
 from hudi_engine.index.definitions import IndexVersion
 from hudi_engine.index.hashing import shard_numbers
 from hudi_engine.index.keys import secondary_keys, secondary_prefixes
+from hudi_engine.index.secondary_values import Column
 from hudi_engine.validate.fingerprints import fingerprints
 from hudi_engine.validate.secondary_entries import Spelling
-from hudi_engine.validate.secondary_values import Column
+from hudi_engine.validate.secondary_values import prints
 
 TEXTS = Column(("c",), pa.string(), IndexVersion.V2)
 FRACTIONS = Column(("c",), pa.float64(), IndexVersion.V2)
@@ -47,7 +48,7 @@ def test_fractions_have_the_fingerprints_of_their_rows(keys: list[str]) -> None:
 
     for key, found in zip(keys, parts.values.tolist(), strict=True):
         if key in numbers:
-            assert found == FRACTIONS.prints(pa.array([numbers[key]]))[0]
+            assert found == prints(FRACTIONS, pa.array([numbers[key]]))[0]
         elif key == "0x1$c":
             assert found == fingerprints(pa.array(["0x1"]))[0]
 

@@ -9,9 +9,10 @@ import pytest
 
 from hudi_engine.errors import Contradiction, NotFound, Unsupported
 from hudi_engine.index.definitions import IndexVersion
+from hudi_engine.index.secondary_values import Column
 from hudi_engine.validate.report import Discrepancy, Fault
 from hudi_engine.validate.secondary_index import check_secondary_index
-from hudi_engine.validate.secondary_values import Column, column_of
+from hudi_engine.validate.secondary_values import column_of
 from hudi_engine.validate.subject import Sample, Subject
 from tests import damaged
 from tests.damaged import Entry
