@@ -18,6 +18,7 @@ from hudi_engine.index.payloads.bounds import ValueType
 from hudi_engine.table.conform import META_COLUMNS
 
 _COLUMN_STATS, _PARTITION_STATS = 3, 6
+_NAMESPACE: Final = "org.apache.hudi.avro.model"
 _TYPED_SINCE: Final = 9
 """From this table version on statistics say what their bounds stand for (version 2 of the index)."""
 
@@ -138,7 +139,7 @@ def _wrapped(bound: Bound | None, value_type: ValueType, kind: pa.DataType | Non
     elif isinstance(bound, Decimal):
         assert kind is not None
         stored = _shortest(_unscaled(bound, kind.scale))
-    return wrapper, {"value": stored}
+    return f"{_NAMESPACE}.{wrapper}", {"value": stored}
 
 
 def _unscaled(bound: Decimal, scale: int) -> int:
