@@ -14,6 +14,7 @@ from hudi_engine.format.log.reader import read_blocks
 from hudi_engine.format.names import parse_log_file
 from hudi_engine.format.parquet_footer import Footer, parse_footer
 from hudi_engine.index.column_range import ColumnRange
+from hudi_engine.index.definitions import IndexVersion
 from hudi_engine.index.stats_entries import can_keep
 from hudi_engine.storage.protocol import FileStat, Storage, is_remote
 
@@ -29,7 +30,7 @@ def ranges_of_file(
     partition: str,
     stat: FileStat,
     columns: Sequence[str],
-    table_version: int,
+    version: IndexVersion,
     is_valid_instant: Callable[[str], bool],
 ) -> Ranges | None:
     """The ranges of a file's columns, those first of which the index is.
@@ -49,11 +50,11 @@ def ranges_of_file(
             found = ranges_of_footer(_footer_of(storage, stat), partition, stat.name, columns)
     except CorruptFile as corrupt:
         raise corrupt.in_file(stat.path) from corrupt
-    return found if found is not None and all(can_keep(each, table_version) for each in found) else None
+    return found if found is not None and all(can_keep(each, version) for each in found) else None
 
 
 def partition_ranges(
-    partition: str, files: Iterable[Ranges | None], kinds: Mapping[str, pa.DataType], table_version: int
+    partition: str, files: Iterable[Ranges | None], kinds: Mapping[str, pa.DataType], version: IndexVersion
 ) -> Ranges | None:
     """The ranges of a partition from those of the files of its newest slices, in the types that columns have now.
 
@@ -73,7 +74,7 @@ def partition_ranges(
         if len(found) == count
     )
     ranges = tuple(whole)
-    return ranges if all(can_keep(each, table_version) for each in ranges) else None
+    return ranges if all(can_keep(each, version) for each in ranges) else None
 
 
 def _footer_of(storage: Storage, stat: FileStat) -> Footer:

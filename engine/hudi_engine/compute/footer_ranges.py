@@ -151,4 +151,3 @@ def _text(bound: bytes) -> str | None:
         return bound.decode()
     except UnicodeDecodeError:
         return None
-

@@ -7,6 +7,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from hudi_engine.errors import Unsupported
+from hudi_engine.index.definitions import IndexVersion
 from hudi_engine.index.stats_entries import value_type_of
 from hudi_engine.table.conform import META_COLUMNS
 from hudi_engine.table.log_changes import OPERATION
@@ -18,22 +19,29 @@ _ALWAYS: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_reco
 _WRAPPED_DIGITS, _WRAPPED_SCALE = 30, 15
 
 
-def columns_to_index(schema: pa.Schema, properties: Mapping[str, str], table_version: int) -> tuple[str, ...]:
+def columns_to_index(
+    schema: pa.Schema, properties: Mapping[str, str], table_version: int, version: IndexVersion
+) -> tuple[str, ...]:
     """The columns, those of Hudi's own first, then the listed ones or the first so many of the table.
 
     `schema` is that of the table's rows with Hudi's own columns, if the files have them. What is listed and is not
     there, or of a type without statistics, is left out, as in 1.x. In version 6, of which 0.15 indexes all columns,
     there is no limit. Lists, maps and structs have no statistics themselves; a path into one may be listed.
     """
+    is_narrow = table_version >= 8 and version is IndexVersion.V1
     listed = [name.strip() for name in properties.get(_LIST, "").split(",") if name.strip()]
     always = [name for name in _ALWAYS if name in schema.names]
     if listed:
-        found = [name for name in listed if name not in _ALWAYS and _has_statistics(schema, name, table_version)]
+        found = [name for name in listed if name not in _ALWAYS and _has_statistics(schema, name, is_narrow=is_narrow)]
     elif table_version < 8:
-        found = [name for name in schema.names if name not in always and _has_statistics(schema, name, table_version)]
+        found = [
+            name for name in schema.names if name not in always and _has_statistics(schema, name, is_narrow=is_narrow)
+        ]
     else:
         own = {*META_COLUMNS, OPERATION}
-        names = [name for name in schema.names if name not in own and _has_statistics(schema, name, table_version)]
+        names = [
+            name for name in schema.names if name not in own and _has_statistics(schema, name, is_narrow=is_narrow)
+        ]
         found = names[: _most(properties)]
     return tuple(dict.fromkeys((*always, *found)))
 
@@ -63,10 +71,10 @@ def type_at(schema: pa.Schema, path: str) -> pa.DataType | None:
     return kind
 
 
-def _has_statistics(schema: pa.Schema, path: str, table_version: int) -> bool:
+def _has_statistics(schema: pa.Schema, path: str, *, is_narrow: bool) -> bool:
     kind = type_at(schema, path)
     if kind is None or value_type_of(kind) is None:
         return False
-    if table_version == 8 and types.is_decimal(kind):
-        return kind.scale <= _WRAPPED_SCALE and kind.precision + _WRAPPED_SCALE - kind.scale <= _WRAPPED_DIGITS
+    if is_narrow and types.is_decimal(kind):
+        return bool(kind.scale <= _WRAPPED_SCALE and kind.precision + _WRAPPED_SCALE - kind.scale <= _WRAPPED_DIGITS)
     return True

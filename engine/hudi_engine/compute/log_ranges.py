@@ -19,14 +19,17 @@ from hudi_engine.index.stats_entries import value_type_of
 from hudi_engine.table.log_changes import stored_rows
 
 
-def ranges_of_blocks(
-    blocks: Sequence[LogBlock], partition: str, name: str, columns: Sequence[str]
-) -> Ranges | None:
+def ranges_of_blocks(blocks: Sequence[LogBlock], partition: str, name: str, columns: Sequence[str]) -> Ranges | None:
     """Of each column the range of all rows in the blocks, rows that are deletions among them.
 
     Sizes are 0. Blocks of nothing but deletions have ranges of no values. As with base files, None if there are
     values whose order Hudi's statistics do not know; of lists, maps, structs, and what is in lists and maps, nothing.
+
+    None also for partial updates. Java has entries of the columns in them alone, by which its queries drop a row that
+    has one of the values asked for from the log, and the other from its base file.
     """
+    if any(block.is_partial for block in blocks):
+        return None
     pieces = [_rows(block) for block in blocks if block.type in DATA_TYPES]
     found: list[ColumnRange] = []
     for column in columns:
