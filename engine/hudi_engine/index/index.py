@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -52,8 +53,11 @@ class Index:
         An index that is kept per data partition is searched in all of them, or in `partition`.
         """
         wanted = _distinct(keys)
-        hashed = hashed_part(wanted) if self._hashes_values_only else wanted
-        return self._search(Shard.find, self._tasks(wanted, hashed, partition))
+        return self._search(Shard.find, self._tasks(wanted, self.hashed(wanted), partition))
+
+    def hashed(self, keys: Any) -> Any:
+        """What of each key tells its shard."""
+        return hashed_part(keys) if self._hashes_values_only else keys
 
     def find_prefixes(self, prefixes: pa.Array) -> pa.Table:
         """The rows whose key starts with one of these, which any shard may have."""
