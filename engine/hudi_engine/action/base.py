@@ -47,7 +47,7 @@ def build_base(run: Run, indexes: Sequence[PlannedIndex]) -> BuiltBase:
 
 
 def _made(run: Run, index: PlannedIndex, order: BaseOrder) -> tuple[WrittenFile, ...]:
-    made = keeping_of(index).make(run.site, order)
+    made = keeping_of(index, run.site.conf).make(run.site, order)
     run.liveness.require_alive()
     logs = write_init_logs(order.metadata, index.name, made.file_ids, order.instant)
     files = (WrittenFile(index.name, each.file_id, each.path, each.size_bytes, each.entries) for each in made.files)

@@ -9,10 +9,10 @@ from typing import Final
 
 from hudi_engine.action.attempts import require_newest, reserve, reserved_by
 from hudi_engine.action.coverage import ATTEMPT, CAUGHT_UP, PLAN, Base, undone, unproven
-from hudi_engine.action.derive import touched
+from hudi_engine.action.derive import deleted, touched, written
 from hudi_engine.action.evidence import Records, first_write
 from hudi_engine.action.execute import Run
-from hudi_engine.action.keeping import Correction, Question
+from hudi_engine.action.keeping import Correction, Overtaken, Question
 from hudi_engine.action.keepings import keeping_of
 from hudi_engine.action.metadata_commit import UPDATE, MetadataCommit, begin_metadata_commit, run_metadata_commit
 from hudi_engine.action.metadata_instants import log_instant
@@ -42,13 +42,6 @@ class CaughtUp:
     """The index holds every commit up to `upto`; those after it are pending and log to it themselves."""
 
     upto: str
-
-
-@dataclass(frozen=True, slots=True)
-class Overtaken:
-    """Commits that the base holds are undone since: it must be built anew."""
-
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +76,7 @@ class CatchUp:
         assert index is not None, f"{base.index} is not of the plan {run.plan.requested_at}"
         self._run = run
         self._base = base
-        self._keeping = keeping_of(index)
+        self._keeping = keeping_of(index, site.conf)
         self._records = Records(self._keeping.traits)
         self._vigil = Vigil(Heartbeats(site.storage, site.clock, writers_lease(site.conf)))
         self._complete: set[Instant] = set()  # looked at, and nothing was missing
@@ -105,7 +98,8 @@ class CatchUp:
                 case Behind(lacking, _) if lacking:
                     self._note_progress(least, lacking)
                     least = len(lacking) if least is None else min(least, len(lacking))
-                    self._pass(look, lacking)
+                    if (end := self._pass(look, lacking)) is not None:
+                        return end
                 case Behind(_, waited_for):
                     self._wait(waited_for)
                 case CaughtUp() | Overtaken() as end:
@@ -116,7 +110,7 @@ class CatchUp:
         return self._look(self._read(transaction.metadata)).standing
 
     def _read(self, metadata: MetadataTable) -> Reading:
-        return read(metadata, self._base, self._keeping.definition(metadata.data))
+        return read(metadata, self._base, self._keeping.definition(metadata))
 
     def _look(self, reading: Reading) -> _Look:
         metadata, base = reading.metadata, self._base
@@ -136,10 +130,25 @@ class CatchUp:
 
     def _waited_for(self, reading: Reading) -> tuple[Instant, ...]:
         pending = awaited(reading.metadata.data, reading.metadata.data_timeline, self._keeping.traits)
+        if not self._keeping.traits.is_logged_in_flight:
+            return self._vigil.living(self._settled_early(reading, pending))
         if self._unaware is None:
             may_leave_out = self._may_leave_out(reading, pending)
             pending = tuple(i for i in pending if i.requested_at <= self._aware_from or i in may_leave_out)
         return self._vigil.living(pending)
+
+    def _settled_early(self, reading: Reading, pending: tuple[Instant, ...]) -> tuple[Instant, ...]:
+        """Those that will not see that an index is complete, if it becomes so while they write; or may not.
+
+        Writers that stream into the metadata table settle as they begin which indexes they keep, and whether one
+        streams shows once its write is in flight. All others settle it as they end, under the lock.
+        """
+        streamed = {i.requested_at for i in reading.metadata.timeline.pending() if i.action is Action.DELTA_COMMIT}
+        return tuple(
+            instant
+            for instant in pending
+            if instant.requested_at in streamed or instant.state is State.REQUESTED or instant.action is Action.RESTORE
+        )
 
     def _may_leave_out(self, reading: Reading, pending: tuple[Instant, ...]) -> frozenset[Instant]:
         """Those of writers that stream into the metadata table, and have written nothing to this index yet.
@@ -161,23 +170,27 @@ class CatchUp:
             and instant.requested_at not in kept
         )
 
-    def _pass(self, look: _Look, lacking: tuple[Instant, ...]) -> None:
+    def _pass(self, look: _Look, lacking: tuple[Instant, ...]) -> Overtaken | None:
         """RFC-45, 6.a.iii, for each commit that is not proved, the oldest first."""
         self._run.site.watch.begin("catch-up", len(lacking))
         reading: Reading | None = look.reading
         for place, instant in enumerate(lacking):
             groups = touched([look.commits[instant]])
             later = touched(look.commits[each] for each in lacking[place + 1 :])
-            deleted = frozenset((at, name) for at, names in look.commits[instant].cleaned.items() for name in names)
-            question = Question(instant.requested_at, groups, groups & later, deleted)
-            rows, has_changed = self._settle(question, reading)
+            commit = look.commits[instant]
+            question = Question(instant.requested_at, groups, groups & later, written(commit), deleted(commit))
+            settled = self._settle(question, reading)
+            if isinstance(settled, Overtaken):
+                return settled
+            rows, has_changed = settled
             if has_changed:
                 reading = None  # of before the change
                 self._note_unaware(instant)
             self._complete.add(instant)
             self._run.site.watch.advance(1, rows)
+        return None
 
-    def _settle(self, question: Question, reading: Reading | None) -> tuple[int, bool]:
+    def _settle(self, question: Question, reading: Reading | None) -> tuple[int, bool] | Overtaken:
         """Make the index right about one commit; how many rows were looked at, and whether anything was missing."""
         has_changed = False
         for _ in range(_TRIES):
@@ -188,6 +201,8 @@ class CatchUp:
             except NotFound:
                 reading = None  # cleaned or compacted away while we read: the next reading has other files
                 continue
+            if isinstance(changes, Overtaken):
+                return changes
             if not changes.count:
                 return changes.looked_at, has_changed
             has_changed = True

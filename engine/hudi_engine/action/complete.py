@@ -18,8 +18,8 @@ def complete_index(run: Run, transaction: Transaction, index: PlannedIndex) -> N
     """The flag of one index moved (8.a): readers use it from here on."""
     require_newest(transaction, run.attempt)
     run.liveness.require_alive()
-    keeping = keeping_of(index)
-    definition = keeping.definition(transaction.table)
+    keeping = keeping_of(index, run.site.conf)
+    definition = keeping.definition(transaction.metadata)
     if definition is not None and not keeping.traits.is_logged_in_flight:
         transaction.require_held()
         write_definition(transaction.table, definition)

@@ -57,6 +57,16 @@ def touched(commits: Iterable[CommitMetadata]) -> frozenset[Group]:
     return frozenset(found)
 
 
+def written(commit: CommitMetadata) -> frozenset[tuple[str, str]]:
+    """The files, by partition and name, that this commit made or added to."""
+    return frozenset((stat.partition, stat.path.rpartition("/")[2]) for stat in commit.stats if stat.path)
+
+
+def deleted(commit: CommitMetadata) -> frozenset[tuple[str, str]]:
+    """The files, by partition and name, that this clean took away."""
+    return frozenset((partition, name) for partition, names in commit.cleaned.items() for name in names)
+
+
 def derive(reading: Reading, question: Question) -> Changes:
     """What the index lacks, or has too much, of these file groups; one group's keys are in memory at a time.
 

@@ -56,7 +56,9 @@ class EntryChanges:
     def still_holds(self, reading: Reading) -> bool:
         if not self.grounds.stand(reading):
             return False
-        return self.shards == reading.shard_states() or present_of(reading, self._keys()).equals(self.present)
+        if self.shards == reading.shard_states():
+            return True
+        return bool(present_of(reading, self._keys()).equals(self.present))
 
     def lacks_shards(self, reading: Reading, conf: Mapping[str, str]) -> tuple[str, ...]:
         return ()
@@ -74,7 +76,7 @@ class EntryChanges:
         }
 
     def is_in_effect(self, reading: Reading) -> bool:
-        return present_of(reading, self._keys()).equals(_ascending(one(self.puts["key"])))
+        return bool(present_of(reading, self._keys()).equals(_ascending(one(self.puts["key"]))))
 
     def _part(self, puts: pa.Table, deletes: pa.Array) -> "EntryChanges":
         part = replace(self, puts=puts, deletes=deletes)

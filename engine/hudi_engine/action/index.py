@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from hudi_engine.action.attempts import forget_over
 from hudi_engine.action.base import build_base
-from hudi_engine.action.catch_up import Behind, CatchUp, Overtaken
+from hudi_engine.action.catch_up import Behind, CatchUp
 from hudi_engine.action.complete import complete_index, complete_instant
 from hudi_engine.action.coverage import Base
 from hudi_engine.action.execute import Run, execute_plan
 from hudi_engine.action.foreign import undo_foreign
+from hudi_engine.action.keeping import Overtaken
 from hudi_engine.action.metadata_files import ensure_files
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans
 from hudi_engine.action.publish import publish

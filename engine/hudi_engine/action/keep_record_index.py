@@ -15,6 +15,7 @@ from hudi_engine.compute.shard_names import shard_file_ids
 from hudi_engine.errors import Unsupported
 from hudi_engine.index.definitions import IndexDefinition
 from hudi_engine.index.kinds import IndexKind
+from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.table import Table
@@ -69,8 +70,8 @@ class RecordIndexKeeping:
     def derive(self, reading: Reading, question: Question) -> Correction:
         return RecordCorrection(derive(reading, question))
 
-    def definition(self, table: Table) -> IndexDefinition | None:
-        if table.config.version < _FIRST_WITH_DEFINITION:
+    def definition(self, metadata: MetadataTable) -> IndexDefinition | None:
+        if metadata.data.config.version < _FIRST_WITH_DEFINITION:
             return None
         name = IndexKind.RECORD_INDEX.value
         options = {IS_PARTITIONED: "true" if self.is_partitioned else "false"}

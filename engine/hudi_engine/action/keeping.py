@@ -40,14 +40,22 @@ class Made:
 class Question:
     """File groups to look at for the commit `instant`. Of those in `later` a later commit is to be looked at, too.
 
-    What these hold because of the later commit is left to it: else a restore to this one would keep it. `deleted` are
-    files, by partition and name, that a clean took away.
+    What these hold because of the later commit is left to it: else a restore to this one would keep it. `written` and
+    `deleted` are the files, by partition and name, that it made or, a clean, took away.
     """
 
     instant: str
     groups: frozenset[Group]
     later: frozenset[Group] = frozenset()
+    written: frozenset[tuple[str, str]] = frozenset()
     deleted: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """The base is no ground to go on from: it must be made anew."""
+
+    why: str
 
 
 class Correction(Protocol):
@@ -73,8 +81,8 @@ class Keeping(Protocol):
     def refuse(self, table: Table) -> None: ...
     def make(self, site: Site, order: BaseOrder) -> Made: ...
     def concerns(self, commit: CommitMetadata) -> bool: ...
-    def derive(self, reading: Reading, question: Question) -> Correction: ...
-    def definition(self, table: Table) -> IndexDefinition | None: ...
+    def derive(self, reading: Reading, question: Question) -> "Correction | Overtaken": ...
+    def definition(self, metadata: MetadataTable) -> IndexDefinition | None: ...
 
     @property
     def traits(self) -> "Traits": ...

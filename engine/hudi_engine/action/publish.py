@@ -36,8 +36,8 @@ def publish(run: Run, base: BuiltBase) -> None:
         transaction.require_held()
         for index in base.indexes:
             ensure_partition_metafile(metadata, index.name, run.attempt.base_instant)
-            keeping = keeping_of(index)
-            definition = keeping.definition(transaction.table)
+            keeping = keeping_of(index, run.site.conf)
+            definition = keeping.definition(metadata)
             if definition is not None and keeping.traits.is_logged_in_flight:
                 write_definition(transaction.table, definition)
         completed_at = transaction.next_time()

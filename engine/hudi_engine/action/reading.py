@@ -14,6 +14,7 @@ from hudi_engine.index.index import Index
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.index.name_ids import partition_identifier
+from hudi_engine.storage.protocol import FileStat
 from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.file_view import FileSlice, FileView
 from hudi_engine.table.snapshot import RowReader, Snapshot
@@ -28,8 +29,9 @@ ShardState = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Partition:
-    """What one partition has: the current slice of each file group, and all slices that lie on storage."""
+    """What one partition has: its files by name, the current slice of each file group, and all slices on storage."""
 
+    listing: Mapping[str, FileStat]
     current: Mapping[str, FileSlice]
     stored: Mapping[str, tuple[FileSlice, ...]]
 
@@ -54,6 +56,10 @@ class Reading:
     @property
     def is_partitioned(self) -> bool:
         return None not in self.index.groups
+
+    def listing(self, partition: str) -> Mapping[str, FileStat]:
+        """The files of a partition by name, as the `files` index has them."""
+        return self._partition(partition).listing
 
     def slice_of(self, group: Group) -> FileSlice | None:
         """The current slice of a file group; None if it has none, or was replaced."""
@@ -107,6 +113,7 @@ class Reading:
             listing = listing_of(self.files, partition)
             current = self.metadata.data.slices(self.view, {partition: listing}, self.instant)
             self._partitions[partition] = _Partition(
+                {stat.name: stat for stat in listing},
                 {found.file_id: found for found in current},
                 {group.file_id: group.slices for group in self.view.groups(partition, listing)},
             )

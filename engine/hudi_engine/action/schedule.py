@@ -91,7 +91,7 @@ def plan_index(transaction: Transaction, request: IndexRequest) -> IndexPlan | S
 def refuse_unbuildable(table: Table, request: IndexRequest) -> None:
     """Step 1: what cannot be built correctly is refused before anything is written."""
     for name in request.names:
-        keeping_of(request.index(name, "")).refuse(table)
+        keeping_of(request.index(name, ""), {}).refuse(table)
 
 
 def _why_not(table: Table, running: Mapping[str, Instant], name: str) -> str | None:

@@ -157,14 +157,14 @@ def _base(metadata: MetadataTable, plan: IndexPlan | None, seen: Seen) -> Base |
 
 def _lacking(plan: IndexPlan | None, records: Records, reading: Reading) -> tuple[Instant, ...]:
     index = None if plan is None else plan.of(reading.base.index)
-    concerns = moves_records if index is None else keeping_of(index).concerns
+    concerns = moves_records if index is None else keeping_of(index, {}).concerns
     return unproven(records.evidence(reading), concerns)
 
 
 def _reading(metadata: MetadataTable, base: Base, plan: IndexPlan | None, seen: Seen) -> Reading:
     if not seen.is_listed:
         planned = None if plan is None else plan.of(seen.name)
-        return read(metadata, base, None if planned is None else keeping_of(planned).definition(metadata.data))
+        return read(metadata, base, None if planned is None else keeping_of(planned, {}).definition(metadata))
     view = metadata.data.view(metadata.data_timeline)
     index, files = metadata.index(seen.name), metadata.index(IndexKind.FILES)
     return Reading(metadata, base, view, index, files, frozenset())

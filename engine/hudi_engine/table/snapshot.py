@@ -65,6 +65,14 @@ class RowReader:
             reader = LogReader(self.storage, keys, (), delete_marker(self.config), self._is_valid)
             yield pa.chunked_array([reader.changes(found.log_files).keys])
 
+    def stored_rows_of(self, found: FileSlice) -> Iterator[pa.Table]:
+        """The rows that files of a slice hold, whether they still count or not; a key may have several."""
+        if found.base_file is not None:
+            yield from self._base(found.base_file, self.schema)
+        if found.log_files:
+            reader = LogReader(self.storage, self.schema, (), delete_marker(self.config), self._is_valid)
+            yield reader.changes(found.log_files).rows
+
     def _merged(self, found: FileSlice) -> pa.Table:
         rule = self._rule()
         wanted = self._with_columns((RECORD_KEY, *rule.ordering))

@@ -1,0 +1,165 @@
+"""How indexes with entries for each data file are made and kept: `bloom_filters` and `column_stats`.
+
+What a file says never changes. So what such an index lacks of a commit are entries of files that it wrote, and what it
+has too much of a clean are entries of files that it deleted.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_engine.action.entry_changes import NO_KEYS, EntryChanges, one, present_of
+from hudi_engine.action.keeping import BaseOrder, Correction, Made, Question, Traits
+from hudi_engine.action.reading import Reading
+from hudi_engine.action.site import Site
+from hudi_engine.compute.entries_of_files import BloomFilterEntries, ColumnStatsEntries
+from hudi_engine.compute.indexed_columns import columns_to_index
+from hudi_engine.compute.order import ENTRIES, DataFile, FileOrder
+from hudi_engine.compute.shard_names import shard_file_ids
+from hudi_engine.concurrency.settings import whole_number
+from hudi_engine.errors import Unsupported
+from hudi_engine.format.names import parse_base_file, parse_log_file
+from hudi_engine.index.definitions import IndexDefinition, IndexVersion
+from hudi_engine.index.files import listings
+from hudi_engine.index.kinds import IndexKind
+from hudi_engine.index.metadata_table import MetadataTable
+from hudi_engine.storage.protocol import FileStat
+from hudi_engine.table.contents import CommitMetadata
+from hudi_engine.table.file_view import FileView
+from hudi_engine.table.snapshot import Snapshot
+from hudi_engine.table.table import Table
+
+_FIRST_WITH_TYPES = 9
+_SHARDS: Mapping[IndexKind, tuple[str, int]] = {
+    IndexKind.BLOOM_FILTERS: ("hoodie.metadata.index.bloom.filter.file.group.count", 4),
+    IndexKind.COLUMN_STATS: ("hoodie.metadata.index.column.stats.file.group.count", 2),
+}
+
+
+_Entries = BloomFilterEntries | ColumnStatsEntries
+
+
+@dataclass(frozen=True, slots=True)
+class FileIndexKeeping:
+    """`Keeping` of `bloom_filters`, or of `column_stats` of these columns or, without any, of those that Hudi takes."""
+
+    kind: IndexKind
+    conf: Mapping[str, str]
+    columns: tuple[str, ...] = ()
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(is_of_files=True)
+
+    def refuse(self, table: Table) -> None:
+        base_format = table.config.properties.get("hoodie.table.base.file.format", "PARQUET")
+        if base_format.upper() != "PARQUET":
+            raise Unsupported(
+                f"{table.storage.location}: its base files are {base_format}, and {self.kind} is made of what Parquet "
+                "files say of themselves. Leave this index out."
+            )
+
+    def make(self, site: Site, order: BaseOrder) -> Made:
+        """Of every committed file, also of those that newer ones have replaced: readers of the past ask for them."""
+        metadata, view = order.metadata, order.snapshot.view
+        name, usual = _SHARDS[self.kind]
+        count = max(1, whole_number(site.conf, name, usual))
+        listed = listings(metadata.index(IndexKind.FILES.value))
+        files = (DataFile(at, stat) for at, stats in listed.items() for stat in stats if _is_committed(view, stat))
+        build = FileOrder(
+            entries=self._entries(metadata, view),
+            files=tuple(files),
+            shard_count=count,
+            instant=order.instant,
+            attempt=order.attempt,
+            table_version=metadata.data.config.version,
+            created_ms=site.clock.now_ms(),
+        )
+        built = site.compute.build_of_files(build, site.storage, site.watch)
+        return Made(built.files, shard_file_ids({None: count}, self.kind.value))
+
+    def concerns(self, commit: CommitMetadata) -> bool:
+        return bool(commit.stats or commit.cleaned)
+
+    def derive(self, reading: Reading, question: Question) -> Correction:
+        """Entries of files that the commit wrote and that are still listed, and keys of those that a clean deleted."""
+        entries = self._entries(reading.metadata, reading.view)
+        gone = frozenset(file for file in question.deleted if file[1] not in reading.listing(file[0]))
+        written = [
+            DataFile(at, stat) for at, name in sorted(question.written) if (stat := reading.listing(at).get(name))
+        ]
+        lacking = _lacking(reading, entries, written)
+        made = pa.concat_tables([ENTRIES.empty_table(), *map(entries.of, lacking)])
+        doomed = pa.array([key.encode() for file in gone for key in entries.keys_of(*file)], pa.large_binary())
+        present = present_of(reading, pa.concat_arrays([one(made["key"]), doomed]))
+        return EntryChanges(
+            puts=made.filter(pc.invert(pc.is_in(made["key"], present))),
+            deletes=doomed.filter(pc.is_in(doomed, present)) if len(doomed) else NO_KEYS,
+            present=present,
+            grounds=_Files(frozenset((file.partition, file.stat.name) for file in lacking), gone),
+            shards=reading.shard_states(),
+            looked_at=len(written),
+        )
+
+    def definition(self, metadata: MetadataTable) -> IndexDefinition | None:
+        """Hudi defines statistics only: of the columns that they are of."""
+        if self.kind is not IndexKind.COLUMN_STATS:
+            return None
+        name, version = IndexKind.COLUMN_STATS.value, _version_of(metadata.data)
+        return IndexDefinition(name, self.kind, name, name, self._columns(metadata), version=version)
+
+    def _entries(self, metadata: MetadataTable, view: FileView) -> _Entries:
+        storage, version = metadata.data.storage, metadata.data.config.version
+        if self.kind is IndexKind.BLOOM_FILTERS:
+            return BloomFilterEntries(storage, version)
+        columns, is_valid = self._columns(metadata), view.completions.is_completed
+        return ColumnStatsEntries(storage, version, columns, _version_of(metadata.data), is_valid)
+
+    def _columns(self, metadata: MetadataTable) -> tuple[str, ...]:
+        """As they are defined once they are, else as they were asked for, else those that Hudi would take."""
+        defined = metadata.definitions.get(self.kind.value)
+        if defined is not None and defined.source_fields:
+            return defined.source_fields
+        table, timeline = metadata.data, metadata.data_timeline
+        view = table.view(timeline)
+        schema = table.row_schema(Snapshot(max(view.visible_instants, default=""), timeline, view, ()))
+        asked = {"hoodie.metadata.index.column.stats.column.list": ",".join(self.columns)} if self.columns else {}
+        return columns_to_index(schema, {**self.conf, **asked}, table.config.version, _version_of(table))
+
+
+def _lacking(reading: Reading, entries: _Entries, files: list[DataFile]) -> list[DataFile]:
+    """Those of which the index has not all keys that it might have."""
+    keys = {file: entries.keys_of(file.partition, file.stat.name) for file in files}
+    wanted = pa.array([key.encode() for some in keys.values() for key in some], pa.large_binary())
+    there = {key.decode() for key in present_of(reading, wanted).to_pylist()}
+    return [file for file in files if not there.issuperset(keys[file])]
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """`Grounds`: files that are listed, and others that are not."""
+
+    there: frozenset[tuple[str, str]]
+    gone: frozenset[tuple[str, str]]
+
+    def stand(self, reading: Reading) -> bool:
+        return all(_is_listed(reading, self.there)) and not any(_is_listed(reading, self.gone))
+
+
+def _is_listed(reading: Reading, files: frozenset[tuple[str, str]]) -> Iterator[bool]:
+    return (name in reading.listing(partition) for partition, name in files)
+
+
+def _is_committed(view: FileView, stat: FileStat) -> bool:
+    """In layout 1 a log bears its slice's instant, and is listed because a commit to it has completed."""
+    log = parse_log_file(stat.name)
+    if log is not None:
+        return not log.is_cdc and (view.layout == 1 or view.completions.is_completed(log.instant))
+    base = parse_base_file(stat.name)
+    return base is not None and view.completions.is_completed(base.instant)
+
+
+def _version_of(table: Table) -> IndexVersion:
+    return IndexVersion.V2 if table.config.version >= _FIRST_WITH_TYPES else IndexVersion.V1

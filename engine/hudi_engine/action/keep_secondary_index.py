@@ -1,0 +1,153 @@
+"""How a secondary index is made and kept: of every row the value of one column, with the record key.
+
+Hudi's writers pass over it until it is complete. So nothing proves a commit but that we looked at it; and whoever began
+before the end, and settled then which indexes it keeps, is waited for (`Traits`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_engine.action.coverage import moves_records
+from hudi_engine.action.entry_changes import NO_KEYS, EntryChanges, present_of
+from hudi_engine.action.keeping import BaseOrder, Correction, Made, Overtaken, Question, Traits
+from hudi_engine.action.reading import Group, Reading
+from hudi_engine.action.site import Site
+from hudi_engine.compute.estimate import shard_counts
+from hudi_engine.compute.order import ENTRIES, BuildOrder
+from hudi_engine.compute.secondary_keys import SecondaryKeys
+from hudi_engine.compute.shard_names import shard_file_ids
+from hudi_engine.index.definitions import IndexDefinition, IndexVersion
+from hudi_engine.index.indexable import require_indexable
+from hudi_engine.index.kinds import IndexKind
+from hudi_engine.index.metadata_table import MetadataTable
+from hudi_engine.index.secondary_entries import secondary_value
+from hudi_engine.table.contents import CommitMetadata
+from hudi_engine.table.file_view import FileSlice
+from hudi_engine.table.snapshot import RowReader, Snapshot
+from hudi_engine.table.table import Table
+
+_FIRST_BY_VALUE = 9
+
+
+@dataclass(frozen=True, slots=True)
+class SecondaryIndexKeeping:
+    """`Keeping` of the secondary index of this name, which is of these columns: Hudi has such of one column only."""
+
+    name: str
+    columns: tuple[str, ...]
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(is_logged_in_flight=False)
+
+    def refuse(self, table: Table) -> None:
+        timeline = table.timeline()
+        view = table.view(timeline)
+        schema = table.row_schema(Snapshot(max(view.visible_instants, default=""), timeline, view, ()))
+        has_record_index = IndexKind.RECORD_INDEX in table.config.readable_indexes
+        require_indexable(self._defined(table), schema, table.config.version, has_record_index=has_record_index)
+
+    def make(self, site: Site, order: BaseOrder) -> Made:
+        table = order.metadata.data
+        entries = self._entries(order.metadata, order.snapshot)
+        reader = table.rows(order.snapshot, entries.columns)
+        counts = shard_counts(reader, False, site.conf)
+        build = BuildOrder(
+            reader=reader,
+            slices=order.snapshot.slices,
+            shard_counts=counts,
+            instant=order.instant,
+            attempt=order.attempt,
+            table_version=table.config.version,
+            zone=table.zone,
+            created_ms=site.clock.now_ms(),
+            entries=entries,
+        )
+        built = site.compute.build(build, site.storage, site.watch)
+        return Made(built.files, shard_file_ids(counts, self.name))
+
+    def concerns(self, commit: CommitMetadata) -> bool:
+        return moves_records(commit) and commit.operation != "CLUSTER"
+
+    def derive(self, reading: Reading, question: Question) -> Correction | Overtaken:
+        """What the touched file groups hold now, and what they held since the base that they hold no more."""
+        if gone := [group for group in sorted(question.groups) if reading.may_lack_files(group)]:
+            return Overtaken(
+                f"files of {gone[0][1]} that {self.name} was built of were cleaned before it was caught up, so that "
+                "nothing tells which of its entries are stale"
+            )
+        snapshot = Snapshot(reading.instant, reading.metadata.data_timeline, reading.view, ())
+        entries = self._entries(reading.metadata, snapshot)
+        rows = _Rows(reading, entries, reading.metadata.data.rows(snapshot, entries.columns))
+        slices = {group: reading.slice_of(group) for group in question.groups}
+        current = _together(key for found in slices.values() if found is not None for key in rows.now(found))
+        stale = _minus(_together(key for group in question.groups for key in rows.since_base(group)), current)
+        present = present_of(reading, pa.concat_arrays([current, stale]))
+        lacking = _minus(current, present)
+        values = pa.repeat(pa.scalar(secondary_value(rows.table_version), pa.large_binary()), len(lacking))
+        return EntryChanges(
+            puts=pa.table([lacking, values], schema=ENTRIES),
+            deletes=stale.filter(pc.is_in(stale, present)),
+            present=present,
+            grounds=_Slices(slices),
+            shards=reading.shard_states(),
+            looked_at=len(current),
+        )
+
+    def definition(self, metadata: MetadataTable) -> IndexDefinition | None:
+        return self._defined(metadata.data)
+
+    def _defined(self, table: Table) -> IndexDefinition:
+        version = IndexVersion.V2 if table.config.version >= _FIRST_BY_VALUE else IndexVersion.V1
+        kind = IndexKind.SECONDARY_INDEX
+        return IndexDefinition(self.name, kind, kind.value, "identity", self.columns, version=version)
+
+    def _entries(self, metadata: MetadataTable, snapshot: Snapshot) -> SecondaryKeys:
+        table = metadata.data
+        schema = table.row_schema(snapshot)
+        column = require_indexable(self._defined(table), schema, table.config.version, has_record_index=True)
+        return SecondaryKeys(self.name, column)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Keys of entries that rows of file groups have, or had."""
+
+    reading: Reading
+    entries: SecondaryKeys
+    reader: RowReader
+
+    @property
+    def table_version(self) -> int:
+        return self.reader.config.version
+
+    def now(self, found: FileSlice) -> Iterator[pa.Array]:
+        return self.entries.keys_of(self.reader, found)
+
+    def since_base(self, group: Group) -> Iterator[pa.Array]:
+        """Of every row that a slice since the base has in any of its files: an entry may be made of each."""
+        for found in self.reading.slices_since_base(group):
+            for rows in self.reader.stored_rows_of(found):
+                for batch in rows.to_batches():
+                    yield self.entries.of(batch, f"{found.partition or '.'}/{found.file_id}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Slices:
+    """`Grounds`: the current slices of file groups."""
+
+    slices: Mapping[Group, FileSlice | None]
+
+    def stand(self, reading: Reading) -> bool:
+        return all(reading.slice_of(group) == found for group, found in self.slices.items())
+
+
+def _together(pieces: Iterable[pa.Array]) -> pa.Array:
+    return pc.unique(pa.concat_arrays([NO_KEYS, *pieces]))
+
+
+def _minus(keys: pa.Array, others: pa.Array) -> pa.Array:
+    return keys.filter(pc.invert(pc.is_in(keys, others)))
