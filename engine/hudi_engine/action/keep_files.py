@@ -4,7 +4,7 @@ What a file says never changes. So what such an index lacks of a commit are entr
 has too much of a clean are entries of files that it deleted.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -53,7 +53,7 @@ class FileIndexKeeping:
     def traits(self) -> Traits:
         return Traits(is_of_files=True)
 
-    def refuse(self, table: Table) -> None:
+    def refuse(self, table: Table, others: Collection[str]) -> None:
         base_format = table.config.properties.get("hoodie.table.base.file.format", "PARQUET")
         if base_format.upper() != "PARQUET":
             raise Unsupported(

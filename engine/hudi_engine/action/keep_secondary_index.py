@@ -4,7 +4,7 @@ Hudi's writers pass over it until it is complete. So nothing proves a commit but
 before the end, and settled then which indexes it keeps, is waited for (`Traits`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -43,11 +43,11 @@ class SecondaryIndexKeeping:
     def traits(self) -> Traits:
         return Traits(is_logged_in_flight=False)
 
-    def refuse(self, table: Table) -> None:
+    def refuse(self, table: Table, others: Collection[str]) -> None:
         timeline = table.timeline()
         view = table.view(timeline)
         schema = table.row_schema(Snapshot(max(view.visible_instants, default=""), timeline, view, ()))
-        has_record_index = IndexKind.RECORD_INDEX in table.config.readable_indexes
+        has_record_index = IndexKind.RECORD_INDEX in others
         require_indexable(self._defined(table), schema, table.config.version, has_record_index=has_record_index)
 
     def make(self, site: Site, order: BaseOrder) -> Made:
