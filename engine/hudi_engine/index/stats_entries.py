@@ -12,15 +12,14 @@ from hudi_engine.errors import Contradiction
 from hudi_engine.format.avro_encode import Write, compile_encoder
 from hudi_engine.format.avro_types import parse
 from hudi_engine.index.column_range import Bound, ColumnRange
+from hudi_engine.index.definitions import IndexVersion
 from hudi_engine.index.entries import WRITTEN_SCHEMA
 from hudi_engine.index.keys import column_stats_key, partition_stats_key
 from hudi_engine.index.payloads.bounds import ValueType
 from hudi_engine.table.conform import META_COLUMNS
 
 _COLUMN_STATS, _PARTITION_STATS = 3, 6
-_TYPED_SINCE: Final = 9
-"""From this table version on statistics say what their bounds stand for (version 2 of the index)."""
-
+_NAMESPACE: Final = "org.apache.hudi.avro.model"
 _WRAPPED_DIGITS, _WRAPPED_SCALE = 30, 15
 _UNTYPED: Final = {ValueType.DATE: "DateWrapper", ValueType.DECIMAL: "DecimalWrapper"}
 _WRAPPERS: Final = {
@@ -59,10 +58,19 @@ _PLAIN: Final = (
 )
 
 
-def stats_entries(ranges: Iterable[ColumnRange], table_version: int) -> pa.Table:
-    """Keys and values, keys ascending, of the statistics of files and partitions."""
+def stats_entries(ranges: Iterable[ColumnRange], table_version: int, version: IndexVersion) -> pa.Table:
+    """Keys and values, keys ascending, of the statistics of files and partitions.
+
+    Version 2 of the index says what bounds stand for. It came with table version 9, where an index from before the
+    upgrade may still be of version 1: its definition tells.
+    """
+    if version is IndexVersion.V2 and table_version < 9:
+        raise Contradiction(
+            f"statistics of version {version} in a table of version {table_version}: V1 is the only one"
+        )
     write = _encoder(table_version)
-    entries = sorted((_key(about).encode(), _value(write, about, table_version)) for about in ranges)
+    values = ((_key(about).encode(), _value(write, about, table_version, version)) for about in ranges)
+    entries = sorted(values)
     columns = ([key for key, _ in entries], [value for _, value in entries])
     return pa.table([pa.array(column, pa.large_binary()) for column in columns], names=["key", "value"])
 
@@ -76,15 +84,15 @@ def value_type_of(kind: pa.DataType) -> ValueType | None:
     return next((value_type for is_kind, value_type in _PLAIN if is_kind(kind)), None)
 
 
-def can_keep(about: ColumnRange, table_version: int) -> bool:
-    """Whether the entry can hold the bounds: up to version 8 decimals have 15 digits on each side of the point."""
-    if table_version >= _TYPED_SINCE or about.kind is None or not types.is_decimal(about.kind):
+def can_keep(about: ColumnRange, version: IndexVersion) -> bool:
+    """Whether an entry can hold the bounds: in version 1 decimals have 15 digits on each side of the point."""
+    if version is IndexVersion.V2 or about.kind is None or not types.is_decimal(about.kind):
         return True
     return all(_fits(bound) for bound in (about.least, about.greatest) if isinstance(bound, Decimal))
 
 
 def _fits(bound: Decimal) -> bool:
-    sign, digits, exponent = bound.as_tuple()
+    _, digits, exponent = bound.as_tuple()
     assert isinstance(exponent, int)
     return exponent >= -_WRAPPED_SCALE and len(digits) + exponent + _WRAPPED_SCALE <= _WRAPPED_DIGITS
 
@@ -95,11 +103,11 @@ def _key(about: ColumnRange) -> str:
     return column_stats_key(about.column, about.partition, about.file_name)
 
 
-def _value(write: Write, about: ColumnRange, table_version: int) -> bytes:
+def _value(write: Write, about: ColumnRange, table_version: int, version: IndexVersion) -> bytes:
     value_type = ValueType.NULL if about.kind is None else value_type_of(about.kind)
     if value_type is None:
         raise Contradiction(f"statistics of {about.column}, which is of type {about.kind}: Hudi keeps none of those")
-    is_typed = table_version >= _TYPED_SINCE
+    is_typed = version is IndexVersion.V2
     statistics: dict[str, object] = {
         "fileName": about.partition if about.file_name is None else about.file_name,
         "columnName": about.column,
@@ -138,7 +146,7 @@ def _wrapped(bound: Bound | None, value_type: ValueType, kind: pa.DataType | Non
     elif isinstance(bound, Decimal):
         assert kind is not None
         stored = _shortest(_unscaled(bound, kind.scale))
-    return wrapper, {"value": stored}
+    return f"{_NAMESPACE}.{wrapper}", {"value": stored}
 
 
 def _unscaled(bound: Decimal, scale: int) -> int:
@@ -147,7 +155,7 @@ def _unscaled(bound: Decimal, scale: int) -> int:
     assert isinstance(exponent, int)
     number = int("".join(map(str, digits)))
     shift = scale + exponent
-    number = number * 10**shift if shift >= 0 else number // 10**-shift
+    number = number * int(10**shift) if shift >= 0 else number // int(10**-shift)
     return -number if sign else number
 
 

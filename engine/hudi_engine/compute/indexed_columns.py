@@ -1,0 +1,80 @@
+"""Which columns `column_stats` and `partition_stats` are of, by the rule of Hudi's releases."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import pyarrow as pa
+from pyarrow import types
+
+from hudi_engine.errors import Unsupported
+from hudi_engine.index.definitions import IndexVersion
+from hudi_engine.index.stats_entries import value_type_of
+from hudi_engine.table.conform import META_COLUMNS
+from hudi_engine.table.log_changes import OPERATION
+
+_LIST: Final = "hoodie.metadata.index.column.stats.column.list"
+_MOST: Final = "hoodie.metadata.index.column.stats.max.columns.to.index"
+_MOST_BY_DEFAULT: Final = "32"
+_ALWAYS: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_record_key")
+_WRAPPED_DIGITS, _WRAPPED_SCALE = 30, 15
+
+
+def columns_to_index(
+    schema: pa.Schema, properties: Mapping[str, str], table_version: int, version: IndexVersion
+) -> tuple[str, ...]:
+    """The columns, those of Hudi's own first, then the listed ones or the first so many of the table.
+
+    `schema` is that of the table's rows with Hudi's own columns, if the files have them. What is listed and is not
+    there, or of a type without statistics, is left out, as in 1.x. In version 6, of which 0.15 indexes all columns,
+    there is no limit. Lists, maps and structs have no statistics themselves; a path into one may be listed.
+    """
+    is_narrow = table_version >= 8 and version is IndexVersion.V1
+    listed = [name.strip() for name in properties.get(_LIST, "").split(",") if name.strip()]
+    always = [name for name in _ALWAYS if name in schema.names]
+    if listed:
+        found = [name for name in listed if name not in _ALWAYS and _has_statistics(schema, name, is_narrow=is_narrow)]
+    elif table_version < 8:
+        found = [
+            name for name in schema.names if name not in always and _has_statistics(schema, name, is_narrow=is_narrow)
+        ]
+    else:
+        own = {*META_COLUMNS, OPERATION}
+        names = [
+            name for name in schema.names if name not in own and _has_statistics(schema, name, is_narrow=is_narrow)
+        ]
+        found = names[: _most(properties)]
+    return tuple(dict.fromkeys((*always, *found)))
+
+
+def _most(properties: Mapping[str, str]) -> int:
+    text = properties.get(_MOST, _MOST_BY_DEFAULT).strip()
+    if not text.isascii() or not text.isdigit():
+        raise Unsupported(f"{_MOST}={text!r}, expected a number of columns. Nothing was changed.")
+    return int(text)
+
+
+def type_at(schema: pa.Schema, path: str) -> pa.DataType | None:
+    """The type at a dotted path into structs, lists and maps, as Parquet names their parts; None if it has none."""
+    name, *steps = path.split(".")
+    kind = schema.field(name).type if name in schema.names else None
+    while steps and kind is not None:
+        if types.is_struct(kind) and kind.get_field_index(steps[0]) >= 0:
+            kind, steps = kind.field(steps[0]).type, steps[1:]
+        elif types.is_list(kind) and steps[:2] == ["list", "element"]:
+            kind, steps = kind.value_type, steps[2:]
+        elif types.is_map(kind) and steps[:2] == ["key_value", "key"]:
+            kind, steps = kind.key_type, steps[2:]
+        elif types.is_map(kind) and steps[:2] == ["key_value", "value"]:
+            kind, steps = kind.item_type, steps[2:]
+        else:
+            kind = None
+    return kind
+
+
+def _has_statistics(schema: pa.Schema, path: str, *, is_narrow: bool) -> bool:
+    kind = type_at(schema, path)
+    if kind is None or value_type_of(kind) is None:
+        return False
+    if is_narrow and types.is_decimal(kind):
+        return bool(kind.scale <= _WRAPPED_SCALE and kind.precision + _WRAPPED_SCALE - kind.scale <= _WRAPPED_DIGITS)
+    return True
