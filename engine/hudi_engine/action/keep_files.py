@@ -14,6 +14,7 @@ from hudi_engine.action.entry_changes import NO_KEYS, EntryChanges, one, present
 from hudi_engine.action.keeping import BaseOrder, Correction, Made, Question, Traits
 from hudi_engine.action.reading import Reading
 from hudi_engine.action.site import Site
+from hudi_engine.compute.column_stats import StatsReader
 from hudi_engine.compute.entries_of_files import BloomFilterEntries, ColumnStatsEntries
 from hudi_engine.compute.indexed_columns import columns_to_index
 from hudi_engine.compute.order import ENTRIES, DataFile, FileOrder
@@ -114,8 +115,9 @@ class FileIndexKeeping:
         storage, version = metadata.data.storage, metadata.data.config.version
         if self.kind is IndexKind.BLOOM_FILTERS:
             return BloomFilterEntries(storage, version)
-        columns, is_valid = self._columns(metadata), view.completions.is_completed
-        return ColumnStatsEntries(storage, version, columns, _version_of(metadata.data), is_valid)
+        is_valid = view.completions.is_completed
+        reader = StatsReader(storage, self._columns(metadata), _version_of(metadata.data), is_valid)
+        return ColumnStatsEntries(reader, version)
 
     def _columns(self, metadata: MetadataTable) -> tuple[str, ...]:
         """As they are defined once they are, else as they were asked for, else those that Hudi would take."""
