@@ -120,9 +120,9 @@ class FileIndexKeeping:
         return ColumnStatsEntries(reader, version)
 
     def _columns(self, metadata: MetadataTable) -> tuple[str, ...]:
-        """As they are defined once they are, else as they were asked for, else those that Hudi would take."""
+        """As they were asked for, else as they are defined, else those that Hudi would take."""
         defined = metadata.definitions.get(self.kind.value)
-        if defined is not None and defined.source_fields:
+        if not self.columns and defined is not None and defined.source_fields:
             return defined.source_fields
         table, timeline = metadata.data, metadata.data_timeline
         view = table.view(timeline)

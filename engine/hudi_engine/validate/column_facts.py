@@ -72,6 +72,8 @@ def facts_of_log_file(subject: Subject, stat: FileStat, columns: Sequence[str]) 
             raise corrupt.in_file(stat.path) from corrupt
         for column in columns:
             _add_logged(facts, rows, kept, column)
+        for about in facts.values():  # a partial row may be right only together with what it leaves as it was
+            about.may_be_left_out |= block.is_partial
     return facts
 
 

@@ -145,7 +145,7 @@ def _must_have_entry(file: DataFile, facts: ColumnFacts) -> bool:
 
     An index of version V1 takes no bytes, fixed and decimals out of rows of Spark.
     """
-    if not facts.certain.values:
+    if not facts.certain.values or facts.may_be_left_out:
         return False
     kind = facts.kind
     return file.is_base or not (facts.is_repeated or pa.types.is_binary(kind) or pa.types.is_decimal(kind))
