@@ -7,6 +7,7 @@ from datetime import datetime
 from hudi_engine.contract import TableSeen, TableUnseen
 from hudi_operator.decision import Defaults, World
 from hudi_operator.resources.model import HudiTable, Ref, Resource, table_ref
+from hudi_operator.resources.place import place_of
 from hudi_operator.runs import RunOrder, RunPhase, RunSeen
 from hudi_operator.words import Kind
 
@@ -124,7 +125,7 @@ class Store:
     def world(self, held: Held, now: datetime, defaults: Defaults) -> World:
         resource = held.resource
         table = table_ref(resource)
-        runs = [run for run in self.runs.values() if table_of_run(run) == table]
+        runs = [run for run in self.runs.values() if self._is_on(run, table)]
         neighbours = self._neighbours(resource.meta.ref, table)
         return World(
             now=now,
@@ -143,6 +144,13 @@ class Store:
         held = self.resources.get(owner)
         uid = None if held is None else held.resource.meta.uid
         return [run for run in self.runs.values() if run.owner == owner and run.owner_uid != uid]
+
+    def _is_on(self, run: RunSeen, table: Ref) -> bool:
+        """Whether it is the table's; or is at work where the table is, though the table it was ordered for is gone."""
+        if table_of_run(run) == table:
+            return True
+        found = self.table(table)
+        return run.is_live and found is not None and place_of(run.base_path) == place_of(found.base_path)
 
     def _neighbours(self, ref: Ref, table: Ref) -> list[Held]:
         """The others of the table, then other tables in the same place."""
@@ -164,6 +172,7 @@ def waiting_run(order: RunOrder, now: datetime) -> RunSeen:
         attempt=order.attempt,
         phase=RunPhase.WAITING,
         created_at=now,
+        base_path=order.request.table,
     )
 
 

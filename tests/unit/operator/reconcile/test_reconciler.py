@@ -7,6 +7,7 @@ from hudi_operator.names import FINALIZER
 from hudi_operator.reconcile import Gone
 from hudi_operator.resources.model import DeletionPolicy, Meta, Ref
 from hudi_operator.runs import RunPhase, RunSeen
+from hudi_operator.words import Kind
 from tests.unit.operator.reconcile.around import INDEX, NOW, ORDERS, RECORDS, TABLE, Scene
 
 
@@ -110,6 +111,21 @@ def test_the_finalizer_that_was_set_is_known_before_any_event_tells_of_it() -> N
 
     assert scene.around.said.count("finalizer of orders-records: True") == 1
     assert scene.store.resources[RECORDS].resource.meta.finalizers == (FINALIZER,)
+
+
+def test_nothing_is_begun_while_a_run_of_a_deleted_table_is_at_work_in_the_same_place() -> None:
+    scene = ready_to_build()
+    older = Ref(Kind.INDEX, "shop", "older-records")
+    run = RunSeen("old", older, "uid-7", "older", Action.BUILD, "g1.1", 1, RunPhase.RUNNING, NOW, "s3a://lake/orders")
+    scene.store.replace_runs([run], NOW)
+
+    step(scene, RECORDS)
+    assert scene.conditions(RECORDS)["Ready"] == ("False", "TableBusy")
+    assert scene.around.ordered == []
+
+    scene.store.replace_runs([replace(run, phase=RunPhase.ENDED, ended_at=NOW, exit_code=0)], NOW)
+    step(scene, RECORDS)
+    assert len(scene.around.ordered) == 1
 
 
 def test_runs_of_a_resource_that_is_gone_are_stopped_and_then_forgotten() -> None:
