@@ -69,15 +69,14 @@ class Store:
         found = self.table(table_ref(held.resource))
         if found is None or ref.kind is not Kind.TABLE:
             return self.of_table(table_ref(held.resource))
-        same = (table.meta.ref for table in self.tables() if _place(table) == _place(found))
-        return frozenset().union(*(self.of_table(table) for table in same))
+        return frozenset().union(*(self.of_table(table) for table in self._in_place_of(found)))
 
     def exclusion_key(self, ref: Ref) -> str:
         """Resources with the same key share a table: never two of them are worked on at the same time."""
         held = self.resources.get(ref)
         table = ref if held is None else table_ref(held.resource)
         found = self.table(table)
-        return f"{table.namespace}/{table.name}" if found is None else _place(found)
+        return f"{table.namespace}/{table.name}" if found is None else place_of(found.base_path)
 
     def note_seen(self, table: Ref, seen: TableSeen | TableUnseen) -> None:
         if table in self.resources:
@@ -152,10 +151,15 @@ class Store:
         found = self.table(table)
         return run.is_live and found is not None and place_of(run.base_path) == place_of(found.base_path)
 
+    def _in_place_of(self, table: HudiTable) -> Iterator[Ref]:
+        """The table itself, and others that are where it is, however their paths are spelt."""
+        place = place_of(table.base_path)
+        return (other.meta.ref for other in self.tables() if place_of(other.base_path) == place)
+
     def _neighbours(self, ref: Ref, table: Ref) -> list[Held]:
         """The others of the table, then other tables in the same place."""
         found = self.table(table)
-        same = (one.meta.ref for one in self.tables() if found is not None and _place(one) == _place(found))
+        same = () if found is None else self._in_place_of(found)
         refs = dict.fromkeys((*sorted(self.of_table(table)), *sorted(same)))
         return [self.resources[other] for other in refs if other != ref]
 
@@ -184,10 +188,6 @@ def _is_another(before: RunSeen | None, now: RunSeen | None) -> bool:
     if before is None or now is None:
         return before is not now
     return replace(before, progress=None) != replace(now, progress=None)
-
-
-def _place(table: HudiTable) -> str:
-    return table.base_path.rstrip("/")
 
 
 def _wish(resource: Resource) -> Resource:

@@ -1,6 +1,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from hudi_engine.contract import Action, JobRequest, RunProgress, TableUnseen, UnseenReason
 from hudi_operator.decision import Defaults
 from hudi_operator.reconcile.store import Store
@@ -116,13 +118,15 @@ def test_the_neighbours_are_the_tables_others_and_the_tables_in_the_same_place_w
     assert world.statuses == {ORDERS: {}, twin.meta.ref: {"state": "Ready"}}
 
 
-def test_a_table_in_the_same_place_is_told_of_a_change_of_its_twin() -> None:
+@pytest.mark.parametrize("path", ["s3://lake/orders", "s3a://lake/orders", "s3n://lake//orders/"])
+def test_a_table_in_the_same_place_is_told_of_a_change_of_its_twin_however_it_spells_it(path: str) -> None:
     store = filled()
-    twin = HudiTable(Meta(Ref(Kind.TABLE, "else", "twin"), "uid-8"), "s3://lake/orders", None, TABLE.concurrency)
+    twin = HudiTable(Meta(Ref(Kind.TABLE, "else", "twin"), "uid-8"), path, None, TABLE.concurrency)
     store.put(twin, {})
 
     assert store.related(twin.meta.ref) == {twin.meta.ref, ORDERS, RECORDS}
     assert store.exclusion_key(twin.meta.ref) == store.exclusion_key(RECORDS)
+    assert store.world(store.resources[ORDERS], NOW, Defaults()).neighbours == (INDEX, twin)
 
 
 def test_a_run_that_was_ordered_after_a_listing_began_is_not_lost_by_it() -> None:
