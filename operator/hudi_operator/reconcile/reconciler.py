@@ -184,9 +184,9 @@ class Reconciler:
         launcher = self.around.launcher
         match act:
             case Start(order):
-                ordered_at = self.around.now()
                 await launcher.start(order)
-                self.store.note_ordered(order, ordered_at)
+                # By now it is in whatever listing is begun: one that was begun before, and lacks it, is passed by.
+                self.store.note_ordered(order, self.around.now())
             case Stop(run):
                 await launcher.stop(run)
                 self.store.note_stopping(run)

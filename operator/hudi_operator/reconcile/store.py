@@ -107,7 +107,7 @@ class Store:
 
     def note_ordered(self, order: RunOrder, now: datetime) -> None:
         """Remembers a run as ordered until it is seen, so that nothing else of the table is begun meanwhile."""
-        self.runs.setdefault(order.name, waiting_run(order, now))
+        self.runs.setdefault(order.name, replace(waiting_run(order, now), trouble="it was ordered"))
 
     def note_stopping(self, name: str) -> None:
         run = self.runs.get(name)

@@ -310,6 +310,13 @@ _EXECUTIONS: Final = (
         "should be less than or equal to 2592000",
     ),
     Illegal(
+        "a record that is gone before anybody has read it",
+        _INDEX,
+        {"spec.execution.ttlSecondsAfterFinished": 0},
+        "spec.execution.ttlSecondsAfterFinished",
+        "should be greater than or equal to 3600",
+    ),
+    Illegal(
         "pauses that shrink",
         _TABLE,
         {"spec.execution.retry": {"backoffSeconds": 60, "maxBackoffSeconds": 30}},

@@ -118,7 +118,7 @@ LEGAL: Final = (
                 "startTimeoutSeconds": 60,
                 "activeDeadlineSeconds": 3_600,
                 "terminationGracePeriodSeconds": 30,
-                "ttlSecondsAfterFinished": 0,
+                "ttlSecondsAfterFinished": 3_600,
                 "retry": {"limit": 0, "backoffSeconds": 5, "maxBackoffSeconds": 5},
             }
         },

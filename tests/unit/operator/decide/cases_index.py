@@ -335,7 +335,32 @@ BUILDS = [
     ),
 ]
 
+
+def under_way(phase: str, message: str = "") -> dict[str, object]:
+    """A status that tells of the first attempt as it was then."""
+    run = {"name": "x", "action": "build", "trigger": EPOCH, "attempt": 1, "startTime": "2026-05-04T11:59:00Z"}
+    return {"activeRun": {**run, "phase": phase, "message": message}}
+
+
 RETRIES = [
+    (
+        "A run that was under way has no record any more: it failed, just now.",
+        INDEX,
+        world(previous=under_way("Running"), seen=seen(at=ago(-5))),
+        "~Pending BackingOff: -",
+    ),
+    (
+        "So did one that waited for its pod.",
+        INDEX,
+        world(previous=under_way("Waiting", "its pod is being started"), seen=seen(at=ago(-5))),
+        "~Pending BackingOff: -",
+    ),
+    (
+        "A run that was announced, and perhaps never ordered, is ordered by the same name.",
+        INDEX,
+        world(previous=under_way("Waiting")),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
     ("A fault of the store: tried again after a while.", INDEX, world(*failures(13, 1)), "~Pending BackingOff: -"),
     (
         "The while is over: the second attempt.",

@@ -41,6 +41,7 @@ class Around:
     start_fails: Exception | None = None
     meanwhile: Callable[[], object] | None = None
     has_foreign_config: bool = False
+    now: datetime = NOW
     listed: list[RunSeen] = field(default_factory=list)
     ordered: list[RunOrder] = field(default_factory=list)
 
@@ -99,20 +100,20 @@ class Scene:
             store.put(resource, {})
         if TABLE in resources:
             store.note_seen(ORDERS, seen(index))
-        return Scene(around, store, Reconciler(store, Surroundings(around, around, lambda: NOW, Defaults())))
+        return Scene(around, store, Reconciler(store, Surroundings(around, around, lambda: around.now, Defaults())))
 
     def conditions(self, ref: Ref) -> dict[str, tuple[str, str]]:
         listed = self.around.statuses[ref]["conditions"]
         return {entry["type"]: (entry["status"], entry["reason"]) for entry in listed}
 
 
-def seen(index: IndexState) -> TableSeen:
+def seen(index: IndexState, at: datetime = NOW) -> TableSeen:
     instant = "20260501110000000"
     files = IndexSeen("files", IndexState.COMPLETE, caught_up_to=instant, head=instant)
     records = IndexSeen("record_index", index, base=instant, caught_up_to=instant, head=instant)
     return TableSeen(
         fingerprint=str(index),
-        observed_ms=int(NOW.timestamp() * 1000),
+        observed_ms=int(at.timestamp() * 1000),
         name="orders",
         type="COPY_ON_WRITE",
         version=9,

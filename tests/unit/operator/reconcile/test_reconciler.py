@@ -1,14 +1,17 @@
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
+
+import pytest
 
 from hudi_engine.contract import Action, IndexState
 from hudi_operator.launch.protocol import NameConflict, NotStarted
 from hudi_operator.names import FINALIZER
-from hudi_operator.reconcile import Gone
+from hudi_operator.reconcile import Gone, HomeError
 from hudi_operator.resources.model import DeletionPolicy, Meta, Ref
 from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.words import Kind
-from tests.unit.operator.reconcile.around import INDEX, NOW, ORDERS, RECORDS, TABLE, Scene
+from tests.unit.operator.reconcile.around import INDEX, NOW, ORDERS, RECORDS, TABLE, Scene, seen
 
 
 def step(scene: Scene, ref: Ref) -> float | None:
@@ -40,6 +43,35 @@ def test_a_run_that_was_ordered_is_not_ordered_again_before_it_is_seen() -> None
     step(scene, RECORDS)
 
     assert scene.around.said.count("start build") == 1
+
+
+def test_a_run_whose_record_is_removed_at_once_is_not_ordered_again_at_once() -> None:
+    scene = ready_to_build()
+    starts = []
+
+    for seconds in range(120):
+        scene.around.now = NOW + timedelta(seconds=seconds)
+        scene.store.note_seen(ORDERS, seen(IndexState.ABSENT, scene.around.now))
+        step(scene, RECORDS)
+        step(scene, RECORDS)
+        scene.store.replace_runs([], scene.around.now + timedelta(microseconds=1))
+        starts = [order.attempt for order in scene.around.ordered]
+
+    assert starts == [1, 2, 3, 4]
+    history = scene.around.statuses[RECORDS]["history"]
+    assert [entry["phase"] for entry in history] == ["Lost"] * 4
+
+
+def test_a_run_that_was_announced_and_never_ordered_is_the_first_attempt_still() -> None:
+    scene = ready_to_build()
+    scene.around.start_fails = HomeError("no answer")
+    with pytest.raises(HomeError):
+        step(scene, RECORDS)
+
+    scene.around.start_fails = None
+    step(scene, RECORDS)
+
+    assert [order.attempt for order in scene.around.ordered] == [1]
 
 
 def test_a_status_that_stands_there_is_not_written_again() -> None:
