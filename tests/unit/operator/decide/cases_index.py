@@ -70,6 +70,11 @@ def annotated(index: MetadataIndex, name: str, value: str) -> MetadataIndex:
     return replace(index, meta=replace(index.meta, annotations={name: value}))
 
 
+def stalled_by(reason: str) -> dict[str, object]:
+    """A status that says so."""
+    return {"conditions": [{"type": "Stalled", "status": "True", "reason": reason, "message": "it is in the way"}]}
+
+
 def guarded(guard: Guard) -> HudiTable:
     return a_table(metadata_guard=guard)
 
@@ -1033,6 +1038,33 @@ OTHERS = [
         INDEX,
         world(neighbours=(FILES,)),
         "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "A neighbour that is paused is not waited for.",
+        INDEX,
+        world(
+            neighbours=(PAUSED := annotated(FILES, Annotation.PAUSE, "true"),),
+            statuses={PAUSED.meta.ref: {}},
+        ),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "A neighbour whose run has somebody else's name is not waited for.",
+        INDEX,
+        world(neighbours=(FILES,), statuses={FILES.meta.ref: stalled_by("NameConflict")}),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "A neighbour whose run the cluster does not take is not waited for.",
+        INDEX,
+        world(neighbours=(FILES,), statuses={FILES.meta.ref: stalled_by("Infrastructure")}),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "A neighbour that is stalled for another reason, and begins again by a new spec, is waited for.",
+        INDEX,
+        world(neighbours=(FILES,), statuses={FILES.meta.ref: stalled_by("BadConfiguration")}),
+        "~Pending TableBusy: -",
     ),
     (
         "A neighbour that has given up is not waited for.",

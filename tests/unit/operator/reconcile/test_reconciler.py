@@ -8,7 +8,7 @@ from hudi_engine.contract import Action, IndexState
 from hudi_operator.launch.protocol import NameConflict, NotStarted
 from hudi_operator.names import FINALIZER
 from hudi_operator.reconcile import Gone, HomeError
-from hudi_operator.resources.model import DeletionPolicy, Meta, Ref
+from hudi_operator.resources.model import DeletionPolicy, IndexType, Meta, Ref
 from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.words import Kind
 from tests.unit.operator.reconcile.around import INDEX, NOW, ORDERS, RECORDS, TABLE, Scene, seen
@@ -96,6 +96,22 @@ def test_a_name_that_is_taken_is_said_and_said_no_more_often_than_once() -> None
     step(scene, RECORDS)
     assert scene.around.said == ["start build"]
     assert len(scene.around.events) == told
+
+
+def test_what_cannot_be_started_holds_up_no_other_resource_of_its_table() -> None:
+    listing = replace(INDEX, meta=Meta(Ref(Kind.INDEX, "shop", "listing"), "uid-3"), index_type=IndexType.FILES)
+    scene = Scene.of(TABLE, listing, INDEX)
+    scene.store.note_seen(ORDERS, replace(seen(IndexState.ABSENT), indexes=()))
+    step(scene, ORDERS)
+    scene.around.start_fails = NotStarted("exceeded quota")
+    step(scene, listing.meta.ref)
+
+    scene.around.start_fails = None
+    step(scene, RECORDS)
+    assert [order.owner for order in scene.around.ordered] == [RECORDS]
+
+    step(scene, listing.meta.ref)
+    assert scene.conditions(listing.meta.ref)["Ready"] == ("False", "TableBusy")
 
 
 def test_what_could_not_be_started_is_started_once_it_can_be() -> None:
