@@ -6,8 +6,9 @@ from datetime import datetime
 
 from hudi_engine.contract import TableSeen, TableUnseen
 from hudi_operator.decision import Defaults, World
-from hudi_operator.resources.model import HudiTable, Ref, Resource, table_ref
+from hudi_operator.resources.model import HudiTable, Meta, Ref, Resource, table_ref
 from hudi_operator.resources.place import place_of
+from hudi_operator.resources.unreadable import Unreadable
 from hudi_operator.runs import RunOrder, RunPhase, RunSeen
 from hudi_operator.words import Kind
 
@@ -22,9 +23,13 @@ class Held:
 
 @dataclass(slots=True)
 class Store:
-    """Resources, runs by their names and tables as they were last seen; written through the methods alone."""
+    """Resources, runs by their names and tables as they were last seen; written through the methods alone.
+
+    What is `unreadable` is no resource: nothing is decided of it or by it, but that it is there.
+    """
 
     resources: dict[Ref, Held] = field(default_factory=dict)
+    unreadable: dict[Ref, tuple[Unreadable, Mapping[str, object]]] = field(default_factory=dict)
     runs: dict[str, RunSeen] = field(default_factory=dict)
     seen: dict[Ref, TableSeen | TableUnseen] = field(default_factory=dict)
     _of_table: dict[Ref, set[Ref]] = field(default_factory=dict)
@@ -35,11 +40,27 @@ class Store:
         before = self.resources.get(ref)
         if before is not None and before.resource.meta.uid != resource.meta.uid:
             self.remove(ref)
+        self.unreadable.pop(ref, None)
         self.resources[ref] = Held(resource, status)
         self._of_table.setdefault(table_ref(resource), set()).add(ref)
         return before is None or _wish(before.resource) != _wish(resource) or before.status != status
 
+    def put_unreadable(self, found: Unreadable, status: Mapping[str, object]) -> bool:
+        """Whether that is news. The wish that stood there before counts no more."""
+        ref = found.meta.ref
+        before = self.unreadable.get(ref)
+        self.remove(ref)
+        self.unreadable[ref] = found, status
+        return before != self.unreadable[ref]
+
+    def meta(self, ref: Ref) -> Meta | None:
+        """Of what has that name, readable or not."""
+        if ref in self.unreadable:
+            return self.unreadable[ref][0].meta
+        return self.resources[ref].resource.meta if ref in self.resources else None
+
     def remove(self, ref: Ref) -> None:
+        self.unreadable.pop(ref, None)
         held = self.resources.pop(ref, None)
         self.seen.pop(ref, None)
         if held is not None:
@@ -140,8 +161,8 @@ class Store:
 
     def leftovers(self, owner: Ref) -> list[RunSeen]:
         """Runs of a resource of that name that is gone, whether another has its name or not."""
-        held = self.resources.get(owner)
-        uid = None if held is None else held.resource.meta.uid
+        meta = self.meta(owner)
+        uid = None if meta is None else meta.uid
         return [run for run in self.runs.values() if run.owner == owner and run.owner_uid != uid]
 
     def _is_on(self, run: RunSeen, table: Ref) -> bool:

@@ -82,10 +82,25 @@ def test_a_resource_that_is_gone_is_forgotten() -> None:
     play(story)
 
 
-def test_what_no_schema_would_have_let_through_is_left_out() -> None:
+def test_what_cannot_be_read_any_more_is_there_and_its_former_wish_is_not() -> None:
     async def story(there: Watched) -> None:
-        there.watches.resource(Kind.TABLE, table("7", concurrency={"mode": "Sometimes"}), False)
+        there.watches.resource(Kind.TABLE, table("7"), False)
+        there.watches.resource(Kind.TABLE, table("8", concurrency={"mode": "Sometimes"}), False)
+        found, status = there.loop.store.unreadable[ORDERS]
+        assert (found.meta.uid, status) == ("uid-1", {"state": "Ready"})
+        assert found.message.startswith('spec.concurrency.mode: Unsupported value: "Sometimes"')
         assert there.loop.store.resources == {}
+
+        there.watches.resource(Kind.TABLE, table("7"), False)
+        assert there.loop.store.resources == {}
+
+        there.watches.resource(Kind.TABLE, table("9"), False)
+        assert there.loop.store.unreadable == {}
+        assert ORDERS in there.loop.store.resources
+
+        there.watches.resource(Kind.TABLE, table("10", concurrency={"mode": "Sometimes"}), False)
+        there.watches.resource(Kind.TABLE, table("11"), True)
+        assert there.loop.store.meta(ORDERS) is None
 
     play(story)
 

@@ -19,6 +19,7 @@ from hudi_operator.resources.model import (
     Ref,
     Resource,
 )
+from hudi_operator.resources.unreadable import Stored
 from hudi_operator.runs import RunOrder, RunSeen
 from hudi_operator.words import Kind
 
@@ -45,7 +46,7 @@ class Around:
     listed: list[RunSeen] = field(default_factory=list)
     ordered: list[RunOrder] = field(default_factory=list)
 
-    async def write_status(self, resource: Resource, status: Mapping[str, object]) -> None:
+    async def write_status(self, resource: Stored, status: Mapping[str, object]) -> None:
         self.said.append(f"status of {resource.meta.ref.name}")
         if self.meanwhile is not None:
             self.meanwhile()
@@ -53,13 +54,13 @@ class Around:
             raise self.status_fails
         self.statuses[resource.meta.ref] = status
 
-    async def set_finalizer(self, resource: Resource, is_wanted: bool) -> None:
+    async def set_finalizer(self, resource: Stored, is_wanted: bool) -> None:
         self.said.append(f"finalizer of {resource.meta.ref.name}: {is_wanted}")
 
-    async def remove_annotation(self, resource: Resource, name: str) -> None:
+    async def remove_annotation(self, resource: Stored, name: str) -> None:
         self.said.append(f"annotation of {resource.meta.ref.name} removed: {name}")
 
-    async def tell(self, resource: Resource, event: Event) -> None:
+    async def tell(self, resource: Stored, event: Event) -> None:
         self.events.append(event)
 
     async def write_writer_config(self, table: HudiTable, data: Mapping[str, str]) -> bool:
