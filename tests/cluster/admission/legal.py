@@ -70,7 +70,7 @@ LEGAL: Final = (
                 "spark.task.maxFailures": "8",
                 "spark.sql.session.timeZone": "Europe/Berlin",
                 "spark.dynamicAllocation.enabled": "true",
-                "spark.eventLog.dir": "s3a://logs/spark",
+                "spark.sql.parquet.compression.codec": "zstd",
             }
         },
     ),
