@@ -46,6 +46,7 @@ class Watches:
 
     def _watch(self, registry: kopf.OperatorRegistry, sort: Sort, saw: Callable[[Manifest, bool], None]) -> None:
         group, version = sort.group_version.split("/")
+        self.traffic.expect(sort.plural)
 
         async def handler(event: kopf.RawEvent, **_: object) -> None:
             self.traffic.note_heard(sort.plural)

@@ -125,6 +125,19 @@ def test_kopf_has_a_handler_of_events_for_each_kind_and_for_jobs_and_none_that_w
     play(story)
 
 
+def test_a_watch_that_never_begins_is_silent_since_it_was_wanted() -> None:
+    async def story(there: Watched) -> None:
+        there.watches.registry(Connection("http://there"))
+        heard = there.watches.traffic.heard
+        assert set(heard) == {"huditables", "metadataindexes", "tableservices", "jobs"}
+
+        there.watches.traffic.note_heard("jobs")
+        heard["huditables"] -= 1_000
+        assert there.watches.traffic.oldest_seconds() > 1_000 - 1
+
+    play(story)
+
+
 def test_kopf_takes_no_finalizer_of_ours_for_its_own() -> None:
     chosen = settings()
 
