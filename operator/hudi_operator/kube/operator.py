@@ -148,6 +148,7 @@ async def _parts(connection: Connection, options: Options, now: Callable[[], dat
         client = Client(session, connection.server, may_write=(lambda: True) if lease is None else lease.is_held)
         secrets = SecretFolders(client)
         stack.push_async_callback(secrets.close)
+        await secrets.sweep()
         observer = Observer()
         stack.push_async_callback(observer.close)
         namespaces = options.namespaces or (None,)
