@@ -15,7 +15,14 @@ from hudi_engine.contract.report import (
     LockHolds,
     Outcome,
 )
-from hudi_engine.contract.request import DEFAULT_MEMORY_BYTES, MAX_REQUEST_BYTES, Action, ComputeKind, JobRequest
+from hudi_engine.contract.request import (
+    DEFAULT_MEMORY_BYTES,
+    MAX_COLUMNS,
+    MAX_REQUEST_BYTES,
+    Action,
+    ComputeKind,
+    JobRequest,
+)
 from hudi_engine.contract.seen import (
     MAX_PENDING,
     MAX_SENTENCE,
@@ -31,6 +38,7 @@ from hudi_engine.contract.seen import (
 __all__ = [
     "DEFAULT_MEMORY_BYTES",
     "MAX_ANSWER_BYTES",
+    "MAX_COLUMNS",
     "MAX_PENDING",
     "MAX_PHASE",
     "MAX_PHASES",

@@ -1,11 +1,13 @@
 """What is asked of the engine."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 from hudi_engine.contract.fields import (
     MAX_LOCATION,
+    MAX_NAME,
     SCHEMA_VERSION,
     Fields,
     Malformed,
@@ -29,6 +31,10 @@ from hudi_engine.contract.fields import (
 # One argument of a process on Linux has at most 131,072 bytes, its final zero included.
 MAX_REQUEST_BYTES = 131_071
 DEFAULT_MEMORY_BYTES = 2 << 30
+MAX_COLUMNS = 128
+
+_COLUMN_STATS = "column_stats"
+_SECONDARY_INDEX = re.compile(r"secondary_index_[A-Za-z0-9_]+")
 
 
 class Action(StrEnum):
@@ -60,7 +66,8 @@ class JobRequest:
     `conf_from` are folders as Kubernetes mounts a Secret: the name of each file is a property, its content the value.
     They are for what must not stand in a request; `conf` wins over them. `progress_path` is a file that always holds
     the newest `RunProgress`. `plan_hash` is that of the plan which a build is to carry out and no other. `sample` is
-    of how many file groups a validation looks at.
+    of how many file groups a validation looks at. `columns` are, by the name of an index among `kinds`, those that it
+    is to be of: one of a secondary index; of column stats any, or those that writers choose by themselves.
     """
 
     table: str
@@ -75,6 +82,7 @@ class JobRequest:
     progress_path: str | None = None
     plan_hash: str | None = None
     sample: int | None = None
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require_name("table", self.table, MAX_LOCATION)
@@ -92,6 +100,8 @@ class JobRequest:
         _require_of_one_action("sample", self.sample, self.action, Action.VALIDATE)
         if self.sample is not None:
             require_count("sample", self.sample, least=1)
+        for name, columns in self.columns.items():
+            _require_columns(name, columns, self.kinds)
         if self.action in _OF_KINDS and not self.kinds:
             raise Malformed(f"kinds: empty, expected the kinds of index to {self.action}")
         if self.action is Action.RUN and self.instant is None:
@@ -122,6 +132,7 @@ class JobRequest:
             progress_path=given.take_or("progress_path", or_none(a_text), None),
             plan_hash=given.take_or("plan_hash", or_none(a_text), None),
             sample=given.take_or("sample", or_none(a_whole), None),
+            columns=given.take_or("columns", _columns_by_name, {}),
         )
         given.require_no_more()
         return request
@@ -130,3 +141,23 @@ class JobRequest:
 def _require_of_one_action(field_name: str, value: object, action: Action, only: Action) -> None:
     if value is not None and action is not only:
         raise Malformed(f"{field_name}: given with {action}, expected with {only} only")
+
+
+def _columns_by_name(value: object, path: str) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(columns) for name, columns in mapping_of(list_of(a_text))(value, path).items()}
+
+
+def _require_columns(name: str, columns: tuple[str, ...], kinds: tuple[str, ...]) -> None:
+    where = f"columns[{name[:MAX_NAME]!r}]"
+    if name not in kinds:
+        raise Malformed(f"{where}: not among kinds, expected one of {', '.join(kinds) or 'none'}")
+    is_secondary = _SECONDARY_INDEX.fullmatch(name) is not None
+    if not is_secondary and name != _COLUMN_STATS:
+        raise Malformed(
+            f"{where}: expected {_COLUMN_STATS} or secondary_index_NAME, NAME of letters, digits and '_': "
+            "no other index has columns of its own"
+        )
+    if is_secondary and len(columns) != 1:
+        raise Malformed(f"{where}: {len(columns)} columns, expected exactly one")
+    require_length(where, len(columns), MAX_COLUMNS, "columns")
+    require_names(where, columns)

@@ -134,6 +134,8 @@ def _index(meta: Meta, spec: Tree) -> MetadataIndex:
         meta=meta,
         table=spec.within("tableRef").text("name"),
         index_type=IndexType(spec.text("indexType")),
+        columns=tuple(str(name) for name in spec.entries("columns")),
+        index_name=spec.text_or_none("indexName"),
         is_partitioned=spec.claim("partitioned"),
         catch_up_timeout_seconds=spec.within("catchUp").whole("timeoutSeconds"),
         approval=Approval(spec.text_or("approval", Approval.AUTOMATIC)),

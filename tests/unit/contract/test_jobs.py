@@ -45,6 +45,14 @@ _hashes = st.none() | st.from_regex(r"[0-9a-f]{16}", fullmatch=True)
 _requests |= st.builds(
     JobRequest, table=_names, action=st.just(Action.BUILD), kinds=st.just(("record_index",)), plan_hash=_hashes
 ) | st.builds(JobRequest, table=_names, action=st.just(Action.VALIDATE), sample=st.none() | st.integers(1, 2**40))
+_requests |= st.builds(
+    lambda kinds, one, any_of_them: JobRequest(
+        "t", Action.BUILD, kinds, columns={kinds[0]: one, kinds[1]: any_of_them}
+    ),
+    st.from_regex(r"secondary_index_[A-Za-z0-9_]{1,9}", fullmatch=True).map(lambda name: (name, "column_stats")),
+    _names.map(lambda name: (name,)),
+    st.lists(_names, max_size=4, unique=True).map(tuple),
+)
 _kinds = st.builds(KindReport, _names, st.sampled_from(Outcome), _instants, _instants, _counts, _counts, _counts)
 _reports = st.builds(
     JobReport,
@@ -64,6 +72,10 @@ _reports = st.builds(
     memory_bytes=_counts,
     seconds_expected=st.floats(0, 1e9),
 )
+
+
+def _columns(name: str, *columns: str) -> dict[str, object]:
+    return {"kinds": [name], "columns": {name: list(columns)}}
 
 
 @given(_requests)
@@ -139,6 +151,12 @@ def test_only_what_a_request_needs_has_to_be_given() -> None:
     assert request.compute is ComputeKind.LOCAL
 
 
+def test_column_stats_may_leave_the_columns_to_the_writers() -> None:
+    request = JobRequest("t", Action.BUILD, ("column_stats",), columns={"column_stats": ()})
+
+    assert JobRequest.from_json(request.to_json()).columns == {"column_stats": ()}
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -181,6 +199,27 @@ def test_only_what_a_request_needs_has_to_be_given() -> None:
         ({"plan_hash": "0123456789", "action": "plan"}, "plan_hash: given with plan, expected with build only"),
         ({"sample": 5}, "sample: given with build, expected with validate only"),
         ({"sample": 0, "action": "validate"}, "sample: 0, expected a number from 1"),
+        ({"columns": ["id"]}, r"columns: \['id'\], expected an object"),
+        ({"columns": {"column_stats": "id"}}, r"columns\['column_stats'\]: 'id', expected a list"),
+        ({"columns": {"column_stats": [1]}}, r"columns\['column_stats'\]\[0\]: 1, expected a text"),
+        (
+            {"columns": {"column_stats": []}},
+            r"columns\['column_stats'\]: not among kinds, expected one of record_index",
+        ),
+        (
+            {"columns": {"record_index": []}},
+            r"columns\['record_index'\]: expected column_stats or secondary_index_NAME",
+        ),
+        (_columns("secondary_index_a-b", "id"), "secondary_index_NAME, NAME of letters, digits and '_'"),
+        (_columns("secondary_index_", "id"), "expected column_stats or secondary_index_NAME"),
+        (_columns("partition_stats", "id"), "no other index has columns of its own"),
+        (_columns("secondary_index_a"), r"columns\['secondary_index_a'\]: 0 columns, expected exactly one"),
+        (_columns("secondary_index_a", "id", "name"), "2 columns, expected exactly one"),
+        (_columns("column_stats", "id", "id"), "'id' is given twice"),
+        (_columns("column_stats", " "), r"columns\['column_stats'\]: empty"),
+        (_columns("column_stats", "i\nd"), "expected one line of text"),
+        (_columns("column_stats", "x" * 256), "256 characters, more than the 255 allowed"),
+        (_columns("column_stats", *map(str, range(129))), "129 columns, more than the 128 allowed"),
     ],
 )
 def test_a_request_that_is_none_is_refused_with_a_sentence(change: dict[str, object], sentence: str) -> None:
