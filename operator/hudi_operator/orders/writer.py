@@ -44,6 +44,7 @@ hoodie.metadata.auto.delete.partitions=false
 """
 
 _RECORD_INDEX = {"hoodie.metadata.record.index.enable": "true"}
+_BY_PARTITION = {"hoodie.metadata.record.level.index.enable": "true"}
 _COLUMN_STATS = {"hoodie.metadata.index.column.stats.enable": "true"}
 _ENABLE: Mapping[IndexType, Mapping[str, str]] = {
     IndexType.FILES: {},
@@ -103,7 +104,7 @@ def _of_indexes(
 def _enabling(wanted: Sequence[MetadataIndex]) -> dict[str, str]:
     properties: dict[str, str] = {}
     for index in wanted:
-        properties |= _ENABLE[index.index_type]
+        properties |= _BY_PARTITION if index.is_partitioned else _ENABLE[index.index_type]
         if index.index_type is IndexType.COLUMN_STATS and index.columns:
             properties[_COLUMN_LIST] = ",".join(index.columns)
     return properties

@@ -273,6 +273,12 @@ def test_writers_are_told_what_keeps_an_index_of_each_type(index_type: IndexType
     assert told.get("hoodie.metadata.streaming.write.enabled") == ("false" if enabled else None)
 
 
+def test_writers_are_told_what_keeps_a_record_index_by_partition() -> None:
+    told = properties(writer_properties(LOCKED, [an_index(is_partitioned=True)], seen(version=9))[FILE_NAME])
+
+    assert {key for key in told if key.endswith(".enable")} == {"hoodie.metadata.record.level.index.enable"}
+
+
 def test_writers_are_told_the_columns_of_column_stats_where_some_are_wanted() -> None:
     stats = an_index(index_type=IndexType.COLUMN_STATS, columns=("price", "address.city"))
 
