@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from hudi_engine.action.attempts import attempts_of
+from hudi_engine.action.deletion import delete_unowned
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans
 from hudi_engine.action.site import Site
-from hudi_engine.action.undo import delete_files, take_back
+from hudi_engine.action.undo import take_back
 from hudi_engine.concurrency.heartbeat import writers_lease
 from hudi_engine.errors import Busy
 from hudi_engine.format.instant_names import Instant, InstantTime, State, instant_file
@@ -39,7 +40,7 @@ def undo_foreign(site: Site, names: Collection[str]) -> None:
         with site.transaction() as transaction:
             still = [each for each in _found(transaction.metadata, names) if each == found]
             files = tuple(path for each in still for path in take_back(transaction, each.plan).files)
-        delete_files(site, files)
+        delete_unowned(site, files)
         site.watch.say(f"undone: {found} had given no sign of life")
 
 

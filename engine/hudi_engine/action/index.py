@@ -16,7 +16,8 @@ from hudi_engine.action.publish import publish
 from hudi_engine.action.published import published_base
 from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
 from hudi_engine.action.site import Site
-from hudi_engine.action.undo import delete_files, delete_own_files, undo_run
+from hudi_engine.action.strays import delete_strays
+from hudi_engine.action.undo import delete_own_files, undo_run
 from hudi_engine.errors import (
     Contradiction,
     EngineError,
@@ -124,7 +125,7 @@ def _is_in_use(run: Run) -> bool:
 def run_index(run: Run) -> Ready | Skipped | Redo:
     """Steps 1 to 9. What is neither `Ready` nor raised is the caller's to undo."""
     (index,) = run.plan.indexes
-    delete_files(run.site, run.leftovers)
+    delete_strays(run)
     metadata = run.site.metadata()
     base = published_base(metadata, run.plan, index.name)
     if index.name in metadata.data.config.readable_indexes:
