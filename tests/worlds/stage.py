@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
 
 from hudi_engine.clock import HandClock
+from hudi_engine.concurrency.lock import Lock
 from hudi_engine.storage.memory import Crash, MemoryStorage
 from hudi_engine.storage.protocol import FileStat
 
@@ -104,6 +105,27 @@ class StagedStorage:
         except Crash:
             self.is_dead = True
             raise
+
+
+@dataclass(slots=True)
+class StagedLock:
+    """The lock as one process uses it: before it is asked for once more, a cue that fits is acted upon."""
+
+    inner: Lock
+    cues: list[Cue]
+
+    def acquire(self, wait_seconds: float) -> None:
+        for cue in self.cues:
+            if not cue.is_done and cue.fits("lock", ""):
+                cue.is_done = True
+                cue.act()
+        self.inner.acquire(wait_seconds)
+
+    def release(self) -> None:
+        self.inner.release()
+
+    def require_held(self) -> None:
+        self.inner.require_held()
 
 
 class Sleeper:

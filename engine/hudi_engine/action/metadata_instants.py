@@ -19,7 +19,7 @@ OURS: Final = (f"{SOLO}{_OURS.start}", f"{SOLO}{_OURS.stop - 1}")
 """The first and the last of the times at which only the engine makes indexes."""
 INSTANT_DIGITS: Final = 17
 """Of a time to the millisecond; in version 6 times of the metadata table may have three more."""
-_INDEXER: Final = "004"
+INDEXER: Final = "004"
 """By this ending, one of six, Hudi 0.15.0 knows a commit of the metadata table that is no commit of the data."""
 
 
@@ -70,7 +70,7 @@ def log_instant(metadata: MetadataTable, index: str, instant: str, reserved: Col
     """
     taken = _taken(metadata, index) | {time[:INSTANT_DIGITS] for time in reserved}
     below = just_below(InstantTime(instant), taken, metadata.data.zone)
-    return InstantTime(below + _INDEXER) if metadata.table.config.version == 6 else below
+    return InstantTime(below + INDEXER) if metadata.table.config.version == 6 else below
 
 
 def _taken(metadata: MetadataTable, index: str) -> frozenset[str]:

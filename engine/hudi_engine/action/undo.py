@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from hudi_engine.action.attempts import attempts_of, forget_over, remove_pending_commits, require_newest
 from hudi_engine.action.definitions_file import remove_definition
+from hudi_engine.action.deletion import delete_now, delete_unowned
 from hudi_engine.action.execute import Run, await_silence
 from hudi_engine.action.flags import unflag
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, read_plan
@@ -31,7 +32,7 @@ def undo_run(run: Run) -> Undone:
     with run.site.transaction() as transaction:
         require_newest(transaction, run.attempt)
         undone = take_back(transaction, run.plan)
-    delete_files(run.site, undone.files)
+    delete_unowned(run.site, undone.files)
     return undone
 
 
@@ -43,7 +44,7 @@ def run_abort(site: Site, requested_at: str) -> Undone:
     await_silence(site, requested_at)
     with site.transaction() as transaction:
         undone = take_back(transaction, _plan_to_abort(transaction, requested_at))
-    delete_files(site, undone.files)
+    delete_unowned(site, undone.files)
     with site.transaction() as transaction:
         forget_over(transaction)
     return undone
@@ -65,7 +66,7 @@ def _plan_to_abort(transaction: Transaction, requested_at: str) -> IndexPlan:
 def take_back(transaction: Transaction, plan: IndexPlan) -> Undone:
     """Under the lock: which files go is settled, then the index is nobody's, then the plan is no more.
 
-    The files themselves are the caller's to delete, once the lock is let go. Indexes that are complete, or that
+    The files themselves are the caller's to delete by `delete_unowned`. Indexes that are complete, or that
     another plan builds, are left alone.
     """
     table = transaction.table
@@ -93,23 +94,13 @@ def delete_own_files(run: Run) -> None:
     own, storage = run.attempt.base_instant, InFolder(run.site.storage, FOLDER)
     if own not in known_instants(run.site):  # and nobody begins it any more
         listed = (file for index in run.plan.indexes for file in storage.list(index.name))
-        delete_files(run.site, tuple(file.path for file in listed if instant_of(file) == own))
+        delete_now(storage, [file.path for file in listed if instant_of(file) == own])
 
 
 def files_of_index(transaction: Transaction, name: str) -> tuple[str, ...]:
     """Every file of an index as it is now: what comes later is not ours to delete. The folder's own file goes last."""
     files = transaction.metadata.table.storage.list(name)
     return tuple(file.path for file in sorted(files, key=lambda file: file.name.startswith(PARTITION_METAFILE)))
-
-
-def delete_files(site: Site, files: tuple[str, ...]) -> None:
-    """Delete what was settled under the lock; the lock is not held meanwhile."""
-    storage = InFolder(site.storage, FOLDER)
-    if files:
-        site.watch.begin("delete", len(files))
-    for path in files:
-        storage.delete(path)
-        site.watch.advance(1)
 
 
 def remove_instant(transaction: Transaction, plan: IndexPlan) -> None:
