@@ -20,8 +20,12 @@ def put_index(page: Page, index: MetadataIndex, status: Mapping[str, object], ru
         page.put(families.INDEX_READY, int(ready == "True"), *labels)
         page.put(families.AWAITING_APPROVAL, int(status_seen.state(status) is State.AWAITING_APPROVAL), *labels)
     for run in runs:
-        if run.is_live and run.action is Action.BUILD and run.progress is not None:
+        if not run.is_live or run.action is not Action.BUILD:
+            continue
+        if run.progress is not None:
             _put_progress(page, labels, run.progress)
+        elif phase := status_seen.phase(status):
+            page.put(families.BUILD_PHASE, 1, *labels, phase)
 
 
 def put_lag(page: Page, index: MetadataIndex, seen: TableSeen | TableUnseen | None) -> None:

@@ -8,7 +8,7 @@ _REST = r"[A-Za-z0-9_.-]{1,200}$"
 
 _AND_REST = "and then letters, digits, '.', '_', '-'"
 
-_SECRET = r"secret|password|passphrase|token|credential|[._-]key(\.|$)|[._]sas(\.|$)"
+_SECRET = r"secret|password|passphrase|token|credential|([._-]key|[._]sas)(\.|$)"
 _CODE = r"class|plugin|listener|provider|factory|callback|registrator|script|javaoptions|library\.?path|reporter"
 
 _SPARK = (
@@ -40,7 +40,7 @@ _NO_LOGIN = values_without("://[^/]*:[^/]*@", "must not carry credentials: they 
 
 def spark_conf() -> Schema:
     return _conf(
-        "Properties of Spark. What the operator sets itself, what loads code and what is secret is refused.",
+        "Properties of Spark. Nothing that the operator sets itself, no code, no secret.",
         keys_matching(r"^spark\." + _REST, f"each key must be spark. {_AND_REST}"),
         keys_without(
             f"{_SPARK}|{_CODE}|{_SECRET}",
@@ -52,8 +52,7 @@ def spark_conf() -> Schema:
 
 def hudi_conf() -> Schema:
     return _conf(
-        "Properties of Hudi, and hudi.engine.timeline.timezone. What other fields say, what names a class and what is "
-        "secret is refused.",
+        "Properties of Hudi, and hudi.engine.timeline.timezone. Nothing that other fields say, no class, no secret.",
         keys_matching(
             rf"^(hoodie\.{_REST.removesuffix('$')}|hudi\.engine\.timeline\.timezone)$",
             f"each key must be hoodie. {_AND_REST}",
@@ -68,7 +67,7 @@ def hudi_conf() -> Schema:
 
 def hadoop_conf() -> Schema:
     return _conf(
-        "Properties of Hadoop's file systems, as fs.s3a.endpoint. What names a class and what is secret is refused.",
+        "Properties of Hadoop's file systems, as fs.s3a.endpoint. No class, no secret.",
         keys_matching(r"^(fs|hadoop)\." + _REST, f"each key must be fs. or hadoop. {_AND_REST}"),
         keys_without(
             f"{_HADOOP}|{_CODE}|{_SECRET}",

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from hudi_engine.contract import Action, KindReport, Outcome, UnseenReason
+from hudi_engine.contract import Action, IndexState, KindReport, Outcome, UnseenReason
 from hudi_operator.decide import decide, refused
 from hudi_operator.decision import World
 from hudi_operator.resources.model import Approval, Resource
@@ -27,6 +27,7 @@ from tests.unit.operator.decide.worlds import (
     a_table,
     an_index,
     failed,
+    found,
     progress,
     seen,
     unseen,
@@ -138,6 +139,14 @@ def test_a_live_run_is_told_with_its_progress() -> None:
         "summary": "base: 3 of 10",
         "updatedTime": "2026-05-04T12:00:00Z",
     }
+
+
+def test_a_run_that_tells_no_progress_is_as_far_as_its_table_shows() -> None:
+    building = found(IndexState.IN_FLIGHT, phase="catch-up, 1 of 2 commits")
+
+    told = status(INDEX, world(a_run(INDEX, Action.BUILD, "g1.1"), seen=seen(building)))
+
+    assert told["progress"] == {"phase": "catch-up", "summary": "catch-up, 1 of 2 commits"}
 
 
 def test_a_plan_is_told_with_all_that_one_decides_by() -> None:
