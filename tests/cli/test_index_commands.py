@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hudi_engine.cli.main import main
@@ -229,6 +231,23 @@ def test_an_index_by_partition_is_refused_where_hudi_has_none(name: str, golden:
     before = files(table)
 
     require_refusal(run("index", "build", table, *KIND, "--partitioned", ALONE), 18, "partition", "version 9")
+    assert files(table) == before
+
+
+@pytest.mark.parametrize("arguments", [("build",), ("schedule",), ("build", "--dry-run")])
+def test_a_table_whose_keys_have_two_texts_is_refused(arguments: tuple[str, ...], golden: Golden, run: Run) -> None:
+    table = golden("v9_mor_journeys")
+    name = "_hoodie_record_key"
+    *_, changed = sorted(table.rglob("*.parquet"))
+    for file in changed.parent.glob("*.parquet"):
+        rows = pq.read_table(file).replace_schema_metadata(None)  # which tells of the keys, too
+        keys = pa.array([key.removeprefix("id:") for key in rows[name].to_pylist()])
+        pq.write_table(rows.set_column(rows.schema.get_field_index(name), name, keys), file)
+    before = files(table)
+
+    ran = run("index", *arguments, table, *KIND, ALONE)
+
+    require_refusal(ran, 20, "'id:", changed.parent.name, "bulk_insert")
     assert files(table) == before
 
 

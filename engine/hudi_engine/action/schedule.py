@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from hudi_engine.action.attempts import forget_over
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, plan_bytes
 from hudi_engine.action.site import Site, Transaction
+from hudi_engine.compute.key_texts import refuse_mixed_keys
 from hudi_engine.concurrency.instant_times import just_below
 from hudi_engine.errors import Contradiction, Unsupported
 from hudi_engine.format.instant_names import Action, Instant, State
@@ -39,6 +40,9 @@ class Skipped:
 
 def schedule(site: Site, request: IndexRequest) -> IndexPlan | Skipped:
     """The plan for what is neither complete nor in flight, saved; or why there is none."""
+    table = site.table()
+    if any(kind.value not in table.config.readable_indexes for kind in request.kinds):
+        refuse_mixed_keys(table)  # reads files, so before the lock is taken
     with site.transaction() as transaction:  # step 2, and 3 on leaving
         forget_over(transaction)
         planned = plan_index(transaction, request)

@@ -10,6 +10,7 @@ from hudi_engine.action.schedule import IndexRequest, refuse_unbuildable
 from hudi_engine.cli.asked import index_request_of, owner
 from hudi_engine.cli.compute_choice import threads
 from hudi_engine.compute.estimate import Estimate, Limits, estimate
+from hudi_engine.compute.key_texts import refuse_mixed_keys
 from hudi_engine.concurrency.lock import lock_of
 from hudi_engine.contract import JobReport, JobRequest, KindReport, Outcome
 from hudi_engine.errors import NotFound, PlanChanged
@@ -39,6 +40,7 @@ def plan_build(table: Table, request: JobRequest) -> Planned | None:
     lock_of(request.conf, table, owner())
     if all(kind in table.config.readable_indexes for kind in asked.kinds):
         return None
+    refuse_mixed_keys(table)
     reader = table.rows(_snapshot(table), [RECORD_KEY])
     limits = Limits(threads(), request.memory_bytes)
     figures = estimate(reader, asked.is_partitioned, request.conf, limits)
