@@ -16,6 +16,7 @@ import pytest
 
 from hudi_engine.cli.main import main
 from hudi_engine.contract import JobReport, Outcome
+from hudi_engine.index.kinds import parse_shard_name
 from tests.cli.conftest import ENGINE, Ran
 from tests.cli.test_bad_input import require_refusal
 
@@ -112,6 +113,23 @@ def test_with_nothing_to_do_the_exit_code_is_3_and_nothing_changes(command: str,
     assert (ran.code, ran.document["outcome"]) == (3, "skipped")
     assert "record_index: " in ran.document["reason"]
     assert files(table) == before
+
+
+def test_an_index_by_partition_is_built_found_and_valid(golden: Golden, run: Run) -> None:
+    table = golden(PLAIN)
+
+    built = run("index", "build", table, *KIND, "--partitioned", ALONE, "--json")
+    validated = run("validate", table, "--index", "record_index", "--json")
+    shards = [file.name for file in (table / ".hoodie/metadata/record_index").glob("*.hfile")]
+    partitions = {file.parent.name for file in table.glob("region=*/*.parquet")}
+    definitions = json.loads((table / ".hoodie/.index_defs/index.json").read_text())
+
+    assert (built.code, built.document["outcome"]) == (0, "ready")
+    (check,) = validated.document["checks"]
+    assert (validated.code, check["status"], check["discrepancies"]) == (0, "ok", 0)
+    assert check["looked_at"] > 0
+    assert {parse_shard_name(name.partition("_")[0]).partition for name in shards} == partitions
+    assert definitions["indexDefinitions"]["record_index"]["indexOptions"] == {"isPartitioned": "true"}
 
 
 def test_people_get_tables_and_sentences(golden: Golden, run: Run) -> None:
