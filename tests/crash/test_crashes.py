@@ -7,7 +7,14 @@ import pytest
 
 from hudi_engine.errors import EngineError, NoSpaceLeft, StorageUnavailable
 from hudi_engine.storage.memory import Way
-from tests.crash.cases import Case, count_writes, require_survives_crash, require_survives_error
+from tests.crash.cases import (
+    Case,
+    count_looks,
+    count_writes,
+    require_survives_blindness,
+    require_survives_crash,
+    require_survives_error,
+)
 from tests.crash.conftest import CASES
 from tests.crash.verbs import BY_PARTITION, EVERYWHERE
 from tests.worlds.starts import STARTS
@@ -18,6 +25,7 @@ Record = Callable[[str, object], None]
 ERRORS = {"unavailable": StorageUnavailable, "full": NoSpaceLeft}
 _QUICK_STEP = 9
 _STEP_BY_PARTITION = 3
+_LOOKS_OF_A_VERB = 15
 _IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
 # Each version and each type; `make soak` takes all pairs of them.
 _STARTS = tuple(STARTS) if _IS_SOAK else ("v6_mor", "v8_cow", "v9_mor")
@@ -63,6 +71,16 @@ def test_crashes_of_an_index_by_partition_are_survived(verb: str, record_propert
 def test_a_store_that_fails_at_any_write_is_survived(start: str, verb: str, kind: str, record_property: Record) -> None:
     ways = (Way.BEFORE, Way.AFTER)
     require_all(cases(start, verb, ways), lambda case: _require_survives(case, ERRORS[kind]), record_property)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("verb", EVERYWHERE)
+def test_a_store_that_fails_to_answer_is_survived(verb: str, record_property: Record) -> None:
+    count = count_looks("v9_mor", verb)
+    looks = range(1, count + 1, 1 if _IS_SOAK else -(-count // _LOOKS_OF_A_VERB))
+    for at_look in looks:
+        require_survives_blindness("v9_mor", verb, at_look, StorageUnavailable("the store of the test does not answer"))
+    record_property(CASES, len(looks))
 
 
 @pytest.mark.parametrize("verb", EVERYWHERE)
