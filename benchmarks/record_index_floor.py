@@ -27,19 +27,28 @@ _Given = TypeVar("_Given")
 _Got = TypeVar("_Got")
 
 
-def build_floor(table: str, out: str, shard_count: int) -> int:
+def record_keys(file: Path) -> pa.Array:
+    column = pq.read_table(file, columns=["_hoodie_record_key"], use_threads=False)["_hoodie_record_key"]
+    return pc.cast(column.combine_chunks(), pa.large_binary())
+
+
+def build_floor(
+    table: str,
+    out: str,
+    shard_count: int,
+    keys_of: Callable[[Path], pa.Array] = record_keys,
+    value_bytes: int = _VALUE_BYTES,
+) -> int:
     """Writes so many HFiles of the keys of all parquet files below `table` into the folder `out`; their bytes."""
     files = sorted(Path(table).rglob("*.parquet"))
-    split = _each(lambda number: _split(files[number], number, shard_count), range(len(files)))
-    values = pa.array([bytes([number % 256]) * _VALUE_BYTES for number in range(len(files))], pa.large_binary())
+    split = in_threads(lambda number: _split(keys_of(files[number]), number, shard_count), range(len(files)))
+    values = pa.array([bytes([number % 256]) * value_bytes for number in range(len(files))], pa.large_binary())
     by_shard = [(Path(out, f"{number}.hfile"), [parts[number] for parts in split]) for number in range(shard_count)]
     del split
-    return sum(_each(lambda shard: _write(*shard, values), by_shard))
+    return sum(in_threads(lambda shard: _write(*shard, values), by_shard))
 
 
-def _split(file: Path, number: int, shard_count: int) -> list[pa.Table]:
-    column = pq.read_table(file, columns=["_hoodie_record_key"], use_threads=False)["_hoodie_record_key"]
-    keys = pc.cast(column.combine_chunks(), pa.large_binary())
+def _split(keys: pa.Array, number: int, shard_count: int) -> list[pa.Table]:
     shards = shard_numbers(keys, shard_count)
     order = np.argsort(shards.astype(np.uint16), kind="stable")
     borders = np.searchsorted(shards[order], np.arange(shard_count + 1))
@@ -56,6 +65,6 @@ def _write(path: Path, parts: list[pa.Table], values: pa.Array) -> int:
         return sum(map(file.write, hfile_chunks(entries.to_batches(), _RECIPE)))
 
 
-def _each(work: Callable[[_Given], _Got], given: Sequence[_Given]) -> list[_Got]:
+def in_threads(work: Callable[[_Given], _Got], given: Sequence[_Given]) -> list[_Got]:
     with ThreadPoolExecutor(THREADS) as pool:
         return list(pool.map(work, given))

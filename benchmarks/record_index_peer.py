@@ -31,14 +31,14 @@ _SETTINGS = {
 }
 
 
-def make_unindexed(spark: SparkSession, folder: str, rows: int) -> dict[str, Any]:
+def make_unindexed(spark: SparkSession, folder: str, rows: int, files: int = _FILES) -> dict[str, Any]:
     """A table whose metadata table has the index `files` only, its keys in no order within a file."""
     # So that each file has rows of one partition, but for those at a border.
-    frame = made_rows(spark, 0, rows).repartitionByRange(_FILES, "part", "id")
+    frame = made_rows(spark, 0, rows).repartitionByRange(files, "part", "id")
     settings = {
         **_SETTINGS,
         "hoodie.bulkinsert.sort.mode": "NONE",
-        "hoodie.bulkinsert.shuffle.parallelism": str(_FILES),
+        "hoodie.bulkinsert.shuffle.parallelism": str(files),
     }
     frame.write.format("hudi").options(**settings).mode("append").save(folder)
     return {}
@@ -46,17 +46,18 @@ def make_unindexed(spark: SparkSession, folder: str, rows: int) -> dict[str, Any
 
 def build(spark: SparkSession, folder: str) -> dict[str, Any]:
     """Seconds of Hudi's own indexer, which works beside other writers: what its `HoodieIndexer` calls."""
-    indexer = _indexer(spark, folder)
+    client = indexer(spark, folder, {})
     kinds = java_list(spark, [java.package(spark).metadata.MetadataPartitionType.RECORD_INDEX])
     cpu, started = cpu_seconds(jvm()), time.perf_counter()
-    plan = java.value(indexer.scheduleIndexing(kinds, java_list(spark, [])))
-    indexer.index(plan)
+    plan = java.value(client.scheduleIndexing(kinds, java_list(spark, [])))
+    client.index(plan)
     found = {"seconds": time.perf_counter() - started, "cpu_seconds": cpu_seconds(jvm()) - cpu}
-    indexer.close()
+    client.close()
     return found
 
 
-def _indexer(spark: SparkSession, folder: str) -> Any:
+def indexer(spark: SparkSession, folder: str, enabled: dict[str, str]) -> Any:
+    """Hudi's write client, for which the record index is enabled and what else is."""
     hudi = java.package(spark)
     resolver = hudi.common.table.TableSchemaResolver(java.meta_client(spark, folder))
     settings = {
@@ -66,6 +67,7 @@ def _indexer(spark: SparkSession, folder: str) -> Any:
         "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
         "hoodie.metadata.record.index.enable": "true",
         "hoodie.metadata.index.async": "true",
+        **enabled,
     }
     schema = resolver.getTableSchema(False).toString()
     return hudi.DataSourceUtils.createHoodieClient(java.java_context(spark), schema, folder, "bench", settings)

@@ -4,7 +4,7 @@ Words of eight bytes are compared as numbers: the first word of all keys, then t
 far. Of random keys that is next to none.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -31,6 +31,10 @@ def sort_order(keys: Any) -> Order:
     while depth < _ROUNDS and words[0] == words[-1] and (words == words[0]).all():
         depth += 1
         words = text.words(depth, slice(None))
+    # A word is worth the more the less of it is the same for all keys.
+    if shared := _WORD - -(-int(np.bitwise_or.reduce(words ^ words[0])).bit_length() // 8):
+        text, depth = text.behind(depth * _WORD + shared), 0
+        words = text.words(0, slice(None))
     order = np.argsort(words)
     _resolve(order, _Ties.of(words[order], np.arange(len(keys))), text, depth)
     return order
@@ -51,6 +55,10 @@ class _Text:
         padded = b"".join((data[int(borders[0]) : int(borders[-1])], bytes(_WORD)))
         at = np.ndarray((len(padded) - _WORD + 1,), dtype=">u8", buffer=padded, strides=(1,))
         return cls(keys, at, borders[:-1] - borders[0], np.diff(borders))
+
+    def behind(self, count: int) -> "_Text":
+        """The same without so many bytes in front, which all keys share, or noughts where a key has ended."""
+        return replace(self, starts=self.starts + count, sizes=self.sizes - count)
 
     def words(self, depth: int, rows: Order | slice) -> npt.NDArray[np.uint64]:
         """One word of each of these keys as a number; what is beyond a key's end is nought."""

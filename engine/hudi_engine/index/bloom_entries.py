@@ -7,10 +7,8 @@ from typing import Final
 import pyarrow as pa
 
 from hudi_engine.errors import Contradiction
-from hudi_engine.format.avro_encode import compile_encoder
-from hudi_engine.format.avro_types import parse
 from hudi_engine.format.bloom_footer import StoredFilter
-from hudi_engine.index.entries import WRITTEN_SCHEMA
+from hudi_engine.index.entries import entry_encoder
 from hudi_engine.index.keys import bloom_filter_key
 from hudi_engine.table.conform import META_COLUMNS
 
@@ -33,7 +31,7 @@ def bloom_entries(filters: Iterable[FileFilter], table_version: int) -> pa.Table
     The type is that of the filter. Java writes the one that its configuration names for new files, so that it cannot
     read the entry of a file that has another.
     """
-    write = compile_encoder(parse(WRITTEN_SCHEMA[table_version], 0))
+    write = entry_encoder(table_version)
     blank = dict.fromkeys((*META_COLUMNS, "filesystemMetadata"))
     entries: dict[bytes, bytes] = {}
     for each in filters:

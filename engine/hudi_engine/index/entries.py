@@ -32,6 +32,14 @@ WRITTEN_SCHEMA: Final = {version: _written_schema(version) for version in TABLE_
 """By table version the Avro schema of values, as 0.15.0, 1.0.2 and 1.1.1 write it, without its comments."""
 
 
+@cache
+def entry_encoder(table_version: int) -> Write:
+    """Writes the value of an entry of any index; made once, since that takes longer than many an entry."""
+    if table_version not in WRITTEN_SCHEMA:
+        raise Contradiction(f"entries for table version {table_version}; known are {TABLE_VERSIONS}")
+    return compile_encoder(parse(WRITTEN_SCHEMA[table_version], 0))
+
+
 def value_of(partition: str, file_id: str, instant_ms: int, table_version: int) -> bytes:
     """The value of all keys that a commit put into a file group: where they are, not what they are.
 
@@ -42,7 +50,7 @@ def value_of(partition: str, file_id: str, instant_ms: int, table_version: int) 
     meta = dict.fromkeys(META_COLUMNS)
     location = {"partitionName": partition, **_file_id(file_id), "instantTime": instant_ms}
     record = {"key": "", "type": _RECORD_INDEX_TYPE, "filesystemMetadata": None, "recordIndexMetadata": location}
-    _encoder(table_version)(out, meta | record)
+    entry_encoder(table_version)(out, meta | record)
     return bytes(out)
 
 
@@ -59,10 +67,3 @@ def _file_id(file_id: str) -> dict[str, object]:
 
 def _halves(uuid: UUID) -> tuple[bytes, bytes]:
     return uuid.bytes[:8], uuid.bytes[8:]
-
-
-@cache
-def _encoder(table_version: int) -> Write:
-    if table_version not in WRITTEN_SCHEMA:
-        raise Contradiction(f"entries for table version {table_version}; known are {TABLE_VERSIONS}")
-    return compile_encoder(parse(WRITTEN_SCHEMA[table_version], 0))

@@ -5,9 +5,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from hudi_engine.format.avro_encode import Write, compile_encoder
-from hudi_engine.format.avro_types import parse
-from hudi_engine.index.entries import WRITTEN_SCHEMA
+from hudi_engine.format.avro_encode import Write
+from hudi_engine.index.entries import entry_encoder
 from hudi_engine.index.keys import ALL_PARTITIONS
 from hudi_engine.index.name_ids import partition_identifier
 from hudi_engine.table.conform import META_COLUMNS
@@ -21,7 +20,7 @@ Sizes = Mapping[str, int]
 
 def files_entries(partitions: Mapping[str, Sizes], table_version: int) -> pa.Table:
     """Keys and values, keys ascending, that say of each partition which files it has."""
-    write = compile_encoder(parse(WRITTEN_SCHEMA[table_version], 0))
+    write = entry_encoder(table_version)
     named = {partition_identifier(partition): sizes for partition, sizes in partitions.items()}
     values = {name: _value(write, _PARTITION, sizes) for name, sizes in named.items()}
     values[ALL_PARTITIONS] = _value(write, _LIST_OF_PARTITIONS, dict.fromkeys(named, 0))

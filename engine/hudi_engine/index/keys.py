@@ -6,12 +6,15 @@ Keys of the record index are record keys as they are, those of `files` are parti
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import CorruptFile
 from hudi_engine.format.arrow_bytes import bytes_of
 from hudi_engine.index.name_ids import NAME_ID_LENGTH, column_id, file_id, partition_id
+
+_Places = npt.NDArray[np.int64]
 
 ALL_PARTITIONS: Final = "__all_partitions__"
 """The key of the one record of `files` that lists partitions and not files."""
@@ -56,7 +59,10 @@ def partition_ids_of(column_stats_keys: Any) -> Any:
 
 def escape(texts: Any) -> Any:
     """Values or record keys of an Arrow array as secondary keys spell them."""
-    return pc.fill_null(pc.replace_substring_regex(texts, _SPECIAL, r"\\\1"), pa.scalar(NULL_VALUE, texts.type))
+    # Patterns are dear, and next to no text has anything for them to find.
+    if _may_have(texts, b"\\$\0"):
+        texts = pc.replace_substring_regex(texts, _SPECIAL, r"\\\1")
+    return pc.fill_null(texts, pa.scalar(NULL_VALUE, texts.type))
 
 
 def secondary_keys(values: Any, record_keys: Any) -> Any:
@@ -79,33 +85,59 @@ def split_secondary_keys(keys: Any) -> tuple[Any, Any]:
 
 def hashed_part(secondary_keys: Any) -> Any:
     """What version 2 of a secondary index hashes of each key: the value as it is spelled, with the dollar behind it."""
-    return pc.binary_join_element_wise(_split(secondary_keys)[0], _NOTHING, _DOLLAR)
+    keys = _as_texts(secondary_keys)
+    if _may_have(keys, b"\\"):
+        return pc.binary_join_element_wise(_split_by_pattern(keys)[0], _NOTHING, _DOLLAR)
+    borders, dollars = _dollars(keys)
+    return _cut(keys, borders[:-1], dollars + 1)
 
 
 def _split(keys: Any) -> tuple[Any, Any]:
     """The two parts of each key as they are spelled."""
     keys = _as_texts(keys)
-    if not pc.any(pc.match_substring(keys, "\\")).as_py():
-        dollar = pc.find_substring(keys, "$")
-        _require_split(keys, pc.greater_equal(dollar, 0))
-        return _split_at(keys, dollar)
+    if _may_have(keys, b"\\"):
+        return _split_by_pattern(keys)
+    borders, dollars = _dollars(keys)
+    return _cut(keys, borders[:-1], dollars), _cut(keys, dollars + 1, borders[1:])
+
+
+def _split_by_pattern(keys: Any) -> tuple[Any, Any]:
     parts = pc.extract_regex(keys, _SECONDARY)
     _require_split(keys, parts.is_valid())
     return parts.field(0), parts.field(1)
 
 
-def _split_at(keys: Any, places: Any) -> tuple[Any, Any]:
-    """The bytes before and behind the one that stands at its place in each key."""
-    if not len(keys):
-        return keys, keys
+def _may_have(texts: Any, some: bytes) -> bool:
+    """Whether one of these bytes is in any text; behind a null there may be some, too."""
+    for chunk in texts.chunks if isinstance(texts, pa.ChunkedArray) else (texts,):
+        data, borders = bytes_of(chunk)
+        whole = bytes(data[borders[0] : borders[-1]])
+        if any(byte in whole for byte in some):
+            return True
+    return False
+
+
+def _dollars(keys: Any) -> tuple[_Places, _Places]:
+    """Where each key begins and, at the end, where the last one ends; and where in each its first dollar is."""
     data, borders = bytes_of(keys)
-    # Before, the one byte, behind: a third of these pieces each, which `take` copies together.
-    pieces = np.empty(3 * len(keys) + 1, dtype=np.int64)
-    pieces[0::3] = borders
-    pieces[1::3] = borders[:-1] + places.to_numpy(zero_copy_only=False)
-    pieces[2::3] = pieces[1::3] + 1
-    whole = pa.Array.from_buffers(pa.large_string(), pieces.size - 1, [None, pa.py_buffer(pieces), pa.py_buffer(data)])
-    return whole.take(pa.array(np.arange(0, pieces.size - 1, 3))), whole.take(pa.array(np.arange(2, pieces.size, 3)))
+    found = np.flatnonzero(np.frombuffer(data, np.uint8)[borders[0] : borders[-1]] == ord("$")) + borders[0]
+    if found.size == len(keys) and (borders[:-1] <= found).all() and (found < borders[1:]).all():
+        return borders, found
+    dollar = pc.find_substring(keys, "$")
+    _require_split(keys, pc.greater_equal(dollar, 0))
+    return borders, borders[:-1] + dollar.to_numpy(zero_copy_only=False)
+
+
+def _cut(keys: Any, starts: _Places, ends: _Places) -> Any:
+    """The bytes from each place to the next end, as texts; none of these pieces overlap."""
+    if not len(keys):
+        return keys
+    # Every second piece is what stands between two of them.
+    pieces = np.stack([starts, ends], axis=1).reshape(-1)
+    whole = pa.Array.from_buffers(
+        pa.large_string(), pieces.size - 1, [None, pa.py_buffer(pieces), pa.py_buffer(bytes_of(keys)[0])]
+    )
+    return whole.take(pa.array(np.arange(0, pieces.size - 1, 2)))
 
 
 def _as_texts(keys: Any) -> Any:

@@ -8,11 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.errors import Unsupported
-from hudi_engine.format.avro_encode import compile_encoder
-from hudi_engine.format.avro_types import parse
 from hudi_engine.format.hfile.cells import MAX_ROW_BYTES
 from hudi_engine.index.definitions import IndexVersion
-from hudi_engine.index.entries import WRITTEN_SCHEMA
+from hudi_engine.index.entries import entry_encoder
 from hudi_engine.index.hashing import shard_numbers
 from hudi_engine.index.keys import hashed_part, secondary_keys
 from hudi_engine.table.conform import META_COLUMNS
@@ -31,7 +29,7 @@ def secondary_value(table_version: int) -> bytes:
     out = bytearray()
     blank = dict.fromkeys((*META_COLUMNS, "filesystemMetadata"))
     said = {"key": "", "type": _SECONDARY_INDEX, "SecondaryIndexMetadata": {"isDeleted": False}}
-    compile_encoder(parse(WRITTEN_SCHEMA[table_version], 0))(out, blank | said)
+    entry_encoder(table_version)(out, blank | said)
     return bytes(out)
 
 

@@ -2,18 +2,16 @@
 
 from collections.abc import Iterable
 from decimal import Decimal
-from functools import cache
 from typing import Final
 
 import pyarrow as pa
 from pyarrow import types
 
 from hudi_engine.errors import Contradiction
-from hudi_engine.format.avro_encode import Write, compile_encoder
-from hudi_engine.format.avro_types import parse
+from hudi_engine.format.avro_encode import Write
 from hudi_engine.index.column_range import Bound, ColumnRange
 from hudi_engine.index.definitions import IndexVersion
-from hudi_engine.index.entries import WRITTEN_SCHEMA
+from hudi_engine.index.entries import entry_encoder
 from hudi_engine.index.keys import column_stats_key, partition_stats_key
 from hudi_engine.index.payloads.bounds import ValueType
 from hudi_engine.table.conform import META_COLUMNS
@@ -68,7 +66,7 @@ def stats_entries(ranges: Iterable[ColumnRange], table_version: int, version: In
         raise Contradiction(
             f"statistics of version {version} in a table of version {table_version}: V1 is the only one"
         )
-    write = _encoder(table_version)
+    write = entry_encoder(table_version)
     values = ((_key(about).encode(), _value(write, about, table_version, version)) for about in ranges)
     entries = sorted(values)
     columns = ([key for key, _ in entries], [value for _, value in entries])
@@ -167,10 +165,3 @@ def _shortest(number: int) -> bytes:
 
 def _info(kind: pa.DataType | None) -> str | None:
     return f"{kind.precision},{kind.scale}" if kind is not None and types.is_decimal(kind) else None
-
-
-@cache
-def _encoder(table_version: int) -> Write:
-    if table_version not in WRITTEN_SCHEMA:
-        raise Contradiction(f"statistics for table version {table_version}; known are {tuple(WRITTEN_SCHEMA)}")
-    return compile_encoder(parse(WRITTEN_SCHEMA[table_version], 0))

@@ -1,0 +1,58 @@
+"""Hudi's Java as the peer of builds of other indexes: a process that makes the table and indexes it, a JSON line a job.
+
+python -m benchmarks.indexes_peer HEAP JAR JOB...      where a JOB is one JSON object
+"""
+
+import sys
+import time
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from benchmarks.processes import cpu_seconds
+from benchmarks.record_index_peer import build as build_record_index
+from benchmarks.record_index_peer import indexer, make_unindexed
+from benchmarks.spark_jobs import answer_jobs, jvm
+from tests.interop import java
+from tests.interop.java_formats import java_list
+
+_LOCK = "org.apache.hudi.client.transaction.lock.InProcessLockProvider"
+_ENABLED = {
+    "bloom_filters": "hoodie.metadata.index.bloom.filter.enable",
+    "column_stats": "hoodie.metadata.index.column.stats.enable",
+}
+
+
+def make_with_record_index(spark: SparkSession, folder: str, rows: int, files: int) -> dict[str, Any]:
+    """A table with the indexes `files` and `record_index`: Java makes no secondary index where the latter is not."""
+    make_unindexed(spark, folder, rows, files)
+    return build_record_index(spark, folder)
+
+
+def build_of_files(spark: SparkSession, folder: str, index: str) -> dict[str, Any]:
+    """Seconds of Hudi's own indexer for an index that has entries of files."""
+    client = indexer(spark, folder, {_ENABLED[index]: "true"})
+    kinds = java_list(spark, [getattr(java.package(spark).metadata.MetadataPartitionType, index.upper())])
+    cpu, started = cpu_seconds(jvm()), time.perf_counter()
+    client.index(java.value(client.scheduleIndexing(kinds, java_list(spark, []))))
+    found = {"seconds": time.perf_counter() - started, "cpu_seconds": cpu_seconds(jvm()) - cpu}
+    client.close()
+    return found
+
+
+def build_secondary(spark: SparkSession, folder: str, name: str, column: str) -> dict[str, Any]:
+    """Seconds of SQL's CREATE INDEX, which schedules and runs Hudi's indexer; the catalog forgets the table again."""
+    spark.conf.set("hoodie.write.lock.provider", _LOCK)
+    spark.sql(f"CREATE TABLE bench USING hudi LOCATION '{folder}'")
+    cpu, started = cpu_seconds(jvm()), time.perf_counter()
+    spark.sql(f"CREATE INDEX {name} ON bench ({column})")
+    found = {"seconds": time.perf_counter() - started, "cpu_seconds": cpu_seconds(jvm()) - cpu}
+    spark.sql("DROP TABLE bench")
+    return found
+
+
+JOBS = {job.__name__: job for job in (make_with_record_index, build_of_files, build_secondary)}
+
+
+if __name__ == "__main__":
+    answer_jobs(JOBS, *sys.argv[2:], memory=sys.argv[1])
