@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.interop.jvm import Jvm
+from tests.zookeeper.server import ZooKeeperServer
 from tools.parts import HUDI_VERSIONS
 
 _AT_ONCE = 2
@@ -42,3 +43,16 @@ def jvm() -> Iterator[Callable[[str], Jvm]]:
 def real_hudi(request: pytest.FixtureRequest, jvm: Callable[[str], Jvm]) -> Jvm:
     """Each release in turn: pytest groups the tests by it, so that each starts once."""
     return jvm(request.param)
+
+
+@pytest.fixture(scope="module")
+def zookeeper() -> Iterator[ZooKeeperServer]:
+    with ZooKeeperServer(tick_ms=2000) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def two_jvms(request: pytest.FixtureRequest) -> Iterator[tuple[Jvm, Jvm]]:
+    """Two processes of one release, which a test names in this fixture's place."""
+    with Jvm(request.param) as one, Jvm(request.param) as other:
+        yield one, other

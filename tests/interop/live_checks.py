@@ -1,4 +1,4 @@
-"""Whether a record index is right: by the engine's `validate`, by Java's look-up, by what the writers' book says."""
+"""Whether indexes are right: by the engine's `validate`, by Java's look-up, by what the writers' book says."""
 
 import json
 import subprocess
@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from tests.interop.jvm import Jvm
+from tests.interop.live_writers import SEVERAL_WRITERS, LiveTable
 
 
 def run_engine(*arguments: str, seconds: float = 300) -> tuple[int, dict[str, Any]]:
@@ -24,12 +25,20 @@ def run_engine(*arguments: str, seconds: float = 300) -> tuple[int, dict[str, An
     return ended.returncode, document
 
 
-def require_valid(table: Path) -> None:
-    """`validate` compares the whole index with the data, and finds nothing."""
-    code, document = run_engine("validate", str(table), "--index", "record_index")
+def build_beside(table: LiveTable, *words: str) -> tuple[int, dict[str, Any]]:
+    """The command as a person gives it, with the properties that the writers have."""
+    props = table.folder.with_name("writers.properties")
+    props.write_text("".join(f"{name}={value}\n" for name, value in {**SEVERAL_WRITERS, **table.options}.items()))
+    return run_engine("index", "build", str(table.folder), *words, "--props", str(props))
+
+
+def require_valid(table: Path, *indexes: str) -> None:
+    """`validate` compares the whole of these indexes, else of the record index, with the data, and finds nothing."""
+    wanted = indexes or ("record_index",)
+    code, document = run_engine("validate", str(table), *(word for name in wanted for word in ("--index", name)))
     assert code == 0, document
     assert document["ok"], document
-    assert [check["index"] for check in document["checks"]] == ["record_index"], document
+    assert {check["index"]: check["status"] for check in document["checks"]} == dict.fromkeys(wanted, "ok"), document
 
 
 def require_rows(jvm: Jvm, table: Path, truth: Mapping[str, str]) -> list[dict[str, Any]]:

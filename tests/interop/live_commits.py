@@ -62,10 +62,16 @@ def _properties_of(table: Path) -> Mapping[str, str]:
 
 
 def lab_of(
-    spark: SparkSession, version: str, folder: str, table_version: int, table_type: str, options: Mapping[str, str]
+    spark: SparkSession,
+    version: str,
+    folder: str,
+    table_version: int,
+    table_type: str,
+    options: Mapping[str, str],
+    schema: str = SCHEMA,
 ) -> Lab:
     lab = Lab(spark, Path(folder), version, Recipe("live", (version,), table_version, table_type, ()))
-    lab.table(SCHEMA, key="id", partition="part")
+    lab.table(schema, key="id", partition="part")
     lab.options |= options
     return lab
 

@@ -1,7 +1,6 @@
 """A record index built by the engine while two real Java writers commit without pause: whole, and kept so by them."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -10,15 +9,14 @@ import pytest
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import (
     base_files,
+    build_beside,
     require_found_by_java,
     require_not_rebuilt,
     require_rows,
     require_valid,
-    run_engine,
 )
 from tests.interop.live_writers import (
     BY_RECORD_INDEX,
-    SEVERAL_WRITERS,
     LiveTable,
     LiveWriters,
     live_writers,
@@ -50,18 +48,6 @@ _REST: Final = [
 _CASES: Final = _FEW + _REST if os.environ.get("HUDI_SOAK") else _FEW
 
 
-@pytest.fixture(scope="module")
-def zookeeper() -> Iterator[ZooKeeperServer]:
-    with ZooKeeperServer(tick_ms=2000) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def two_jvms(request: pytest.FixtureRequest) -> Iterator[tuple[Jvm, Jvm]]:
-    with Jvm(request.param) as one, Jvm(request.param) as other:
-        yield one, other
-
-
 @pytest.fixture
 def table_folder(tmp_path: Path) -> Path:
     return tmp_path / "table"
@@ -88,7 +74,7 @@ def test_an_index_built_beside_two_writers_is_whole_and_they_keep_it_so(
 
     with writers.running():
         writers.wait_for_commits(1)
-        code, report = build(table)
+        code, report = build_beside(table, "--type", "record_index")
         writers.wait_for_commits(2)
 
     assert (code, report["outcome"]) == (0, "ready"), report
@@ -100,13 +86,6 @@ def test_an_index_built_beside_two_writers_is_whole_and_they_keep_it_so(
             writer.commit()
     require_right(jvm, table_folder, writers)
     require_not_rebuilt(table_folder, built)
-
-
-def build(table: LiveTable) -> tuple[int, dict[str, object]]:
-    """The command as a person gives it, with the properties that the writers have."""
-    props = table.folder.with_name("writers.properties")
-    props.write_text("".join(f"{name}={value}\n" for name, value in {**SEVERAL_WRITERS, **table.options}.items()))
-    return run_engine("index", "build", str(table.folder), "--type", "record_index", "--props", str(props))
 
 
 def require_right(jvm: Jvm, table: Path, writers: LiveWriters) -> None:

@@ -1,0 +1,27 @@
+"""What Spark finds by a predicate, and in how many files it looks for that."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+
+def rows_where(
+    spark: SparkSession, version: str, table: str, predicates: Sequence[str], options: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """For each predicate the ascending keys of the rows that match, and how many files, or slices, were looked into."""
+    rows = spark.read.format("hudi").options(**options).load(table)
+    return [_found(rows.where(predicate).select("_hoodie_record_key")) for predicate in predicates]
+
+
+def _found(rows: Any) -> dict[str, Any]:
+    keys = sorted(row[0] for row in rows.collect())
+    return {"keys": keys, "files": _files(rows._jdf.queryExecution().executedPlan())}
+
+
+def _files(plan: Any) -> int:
+    """The files that the scans of an executed plan were left with."""
+    metrics = plan.metrics()
+    own = int(metrics.apply("numFiles").value()) if metrics.contains("numFiles") else 0
+    children = plan.children()
+    return own + sum(_files(children.apply(place)) for place in range(children.size()))

@@ -1,0 +1,131 @@
+"""Indexes of files and of values, built by the engine while two real Java writers commit: whole, kept so, and used."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.interop.jvm import Jvm
+from tests.interop.live_checks import build_beside, require_rows, require_valid
+from tests.interop.live_writers import LiveTable, LiveWriters, Row, live_writers, zookeeper_lock
+from tests.interop.readable import TABLE_VERSIONS
+from tests.zookeeper.server import ZooKeeperServer
+
+_COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
+_OF_FILES: Final = ("bloom_filters", "column_stats")
+# Every update changes what it is of, and no two rows have the same.
+_OF_VALUES: Final = "secondary_index_by_seen"
+_ON: Final = {
+    "hoodie.metadata.index.bloom.filter.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.index.partition.stats.enable": "false",
+}
+_RECORD_INDEX: Final = {
+    "hoodie.metadata.record.index.enable": "true",
+    # Without their file service the tasks of a writer find no metadata table to update a secondary index by.
+    "hoodie.embed.timeline.server": "true",
+}
+# What docs/writers.md recommends, before and while they are built, and afterwards.
+_ASYNC: Final = {"hoodie.metadata.index.async": "true"}
+_KEEP: Final = {
+    "hoodie.metadata.auto.delete.partitions": "false",
+    "hoodie.metadata.streaming.write.enabled": "false",
+    "hoodie.metadata.index.column.stats.enable": "false",
+}
+_WHILE_BUILT: Final[Mapping[str, Mapping[str, str]]] = {
+    "0.15.0": {**_ON, **_ASYNC},
+    "1.0.2": {**_ON, **_ASYNC, **_RECORD_INDEX},
+    "1.2.0": {**_RECORD_INDEX, **_KEEP},
+}
+_BY_BLOOM_FILTERS: Final = {
+    "hoodie.index.type": "GLOBAL_BLOOM",
+    "hoodie.bloom.index.update.partition.path": "true",
+    "hoodie.bloom.index.use.metadata": "true",
+}
+_BY_RECORD_INDEX: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
+_FEW: Final = [("0.15.0", _COW), ("1.0.2", _COW), ("1.2.0", _MOR)]
+_REST: Final = [("0.15.0", _MOR), ("1.0.2", _MOR), ("1.2.0", _COW)]
+_READING_ALL: Final = {"hoodie.enable.data.skipping": "false"}
+_SKIPPING: Final = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.enable.data.skipping": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.record.index.enable": "true",
+}
+
+
+@pytest.mark.parametrize(
+    ("two_jvms", "table_type"), _FEW + _REST if os.environ.get("HUDI_SOAK") else _FEW, indirect=["two_jvms"]
+)
+def test_indexes_built_beside_two_writers_are_whole_and_they_keep_and_use_them(
+    two_jvms: tuple[Jvm, Jvm], table_type: str, zookeeper: ZooKeeperServer, tmp_path: Path
+) -> None:
+    jvm = two_jvms[0]
+    lock = zookeeper_lock(zookeeper.address, tmp_path.name)
+    table = LiveTable(tmp_path / "table", TABLE_VERSIONS[jvm.version][-1], table_type, lock)
+    writers = live_writers(two_jvms, table, _WHILE_BUILT[jvm.version])
+    has_values = table.table_version > 6
+    names = (*_OF_FILES, _OF_VALUES) if has_values else _OF_FILES
+    writers.lay_table()
+
+    with writers.running():
+        writers.wait_for_commits(1)
+        ended = [build_beside(table, "--type", "bloom_filters", "--type", "column_stats")]
+        if has_values:
+            ended.append(build_beside(table, "--type", _OF_VALUES, "--column", "seen"))
+        writers.wait_for_commits(1)
+
+    assert [(code, report["outcome"]) for code, report in ended] == [(0, "ready")] * len(ended), ended
+    require_right(jvm, table, writers, names)
+    go_on(writers, table)
+    require_right(jvm, table, writers, names)
+    if table.table_version == 9:
+        jvm.create_index(table=table.described(writers.writers[0].options), name="by_part", column="part")
+        writers.writers[0].commit()
+        require_right(jvm, table, writers, names)
+
+
+def go_on(writers: LiveWriters, table: LiveTable) -> None:
+    """Ten commits more that keep the indexes, and find records by them where that is safe."""
+    if table.table_version > 6:
+        writers.look_up_by({**_ON, **_BY_RECORD_INDEX, "hoodie.metadata.streaming.write.enabled": "true"})
+    elif table.table_type == _COW:
+        writers.look_up_by(_BY_BLOOM_FILTERS)
+    for _ in range(5):
+        for writer in writers.writers:
+            writer.commit()
+
+
+def require_right(jvm: Jvm, table: LiveTable, writers: LiveWriters, names: tuple[str, ...]) -> None:
+    """Nothing to find for `validate`; and Java finds the same rows by predicates, in all files or in those left."""
+    require_valid(table.folder, *names)
+    rows = require_rows(jvm, table.folder, writers.truth())
+    questions = _questions(rows)
+    expected = [sorted(row["id"] for row in rows if is_so(row)) for is_so in questions.values()]
+    by_all, by_few = (
+        jvm.rows_where(table=str(table.folder), predicates=[*questions], options=options)
+        for options in (_READING_ALL, _SKIPPING)
+    )
+    assert [one["keys"] for one in by_all] == expected
+    assert [one["keys"] for one in by_few] == expected
+    assert by_few[0]["files"] < by_all[0]["files"], "no file was left out"
+    if _OF_VALUES in names:
+        keys = {str(row["seen"]): [row["id"]] for row in rows} | {"-1": []}
+        found = jvm.secondary_lookup(table=str(table.folder), index=_OF_VALUES, values=[*keys])
+        assert dict(found) == keys
+
+
+def _questions(rows: list[Row]) -> Mapping[str, Callable[[dict[str, Any]], bool]]:
+    """Predicates, and what they mean; the first is about one row."""
+    one, other = rows[len(rows) // 3], rows[-1]
+    few = {one["seen"], other["seen"]}
+    return {
+        f"seen = {one['seen']}": lambda row: row["seen"] == one["seen"],
+        f"seen in ({one['seen']}, {other['seen']})": lambda row: row["seen"] in few,
+        "seen = -1": lambda _: False,
+        f"seen > {one['seen']} and part = 'north'": lambda row: row["seen"] > one["seen"] and row["part"] == "north",
+        f"id = '{one['id']}'": lambda row: row["id"] == one["id"],
+        "id < 'b'": lambda row: row["id"] < "b",
+    }

@@ -1,0 +1,90 @@
+"""Indexes of files that Java made, dropped and built by the engine: Java reads the same entries, field by field."""
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.interop.jvm import Jvm
+from tests.interop.live_checks import require_valid, run_engine
+from tests.interop.readable import TABLE_VERSIONS
+
+_COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
+_INDEXES: Final = ("bloom_filters", "column_stats")
+_SCHEMA: Final = """
+    id STRING, part STRING, seen BIGINT, flag BOOLEAN, small INT, near FLOAT, far DOUBLE, name STRING, day DATE,
+    at TIMESTAMP, price DECIMAL(12,3), worth DECIMAL(24,10), never STRING
+"""
+_OPTIONS: Final = {
+    "hoodie.metadata.index.bloom.filter.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.index.partition.stats.enable": "false",
+    "hoodie.parquet.small.file.limit": "0",
+}
+_GONE: Final = dict.fromkeys(("flag", "small", "near", "far", "name", "day", "at", "price", "worth"))
+_FEW: Final = [("0.15.0", _COW), ("1.2.0", _MOR)]
+_REST: Final = [("0.15.0", _MOR), ("1.0.2", _COW), ("1.1.1", _MOR), ("1.2.0", _COW)]
+
+
+@pytest.mark.parametrize(("version", "table_type"), _FEW + _REST if os.environ.get("HUDI_SOAK") else _FEW)
+def test_java_reads_of_our_indexes_what_it_read_of_its_own(
+    version: str, table_type: str, jvm: Callable[[str], Jvm], tmp_path: Path
+) -> None:
+    java, folder = jvm(version), tmp_path / "table"
+    table = {
+        "folder": str(folder),
+        "table_version": TABLE_VERSIONS[version][-1],
+        "table_type": table_type,
+        "options": _OPTIONS,
+        "schema": _SCHEMA,
+    }
+    java.commit(table=table, rows=_rows(range(12), seen=1), how="insert")
+    java.commit(table=table, rows=_rows([0, 1, 12, 13], seen=2, name="Łódź 😀", far=-1e300), how="upsert")
+    java.commit(table=table, rows=_rows([2, 5], seen=3), how="delete")
+    java.commit(table=table, rows=_rows([3, 4, 20], seen=4, **_GONE), how="upsert")
+    own = _entries(java, folder, tmp_path / "own")
+
+    for command in ("drop", "build"):
+        kinds = [word for name in _INDEXES for word in ("--type", name)]
+        code, report = run_engine("index", command, str(folder), *kinds, "--single-writer")
+        assert code == 0, report
+
+    require_valid(folder, *_INDEXES)
+    ours = _entries(java, folder, tmp_path / "ours")
+    assert all(own.values())
+    assert ours == own
+
+
+def _entries(java: Jvm, table: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
+    java.metadata_entries(table=str(table), out=str(out))
+    return {name: _ordered((out / f"{name}.jsonl").read_text().split("\n")) for name in _INDEXES}
+
+
+def _ordered(lines: Iterable[str]) -> list[dict[str, Any]]:
+    return sorted((json.loads(line) for line in lines if line), key=lambda each: str(each["key"]))
+
+
+def _rows(numbers: Iterable[int], *, seen: int, **changed: object) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"m-{number}",
+            "part": f"p{number % 2}",
+            "seen": seen * 2**40 + number,
+            "flag": number % 3 == 0,
+            "small": number - 5,
+            "near": (0.5, -0.25, 3.5)[number % 3],
+            "far": number / -3,
+            "name": ("", "北京", "😀", "ascii")[number % 4],
+            "day": f"{1960 + number}-02-28",
+            "at": f"{1965 + number}-12-31T23:59:59.123456Z",
+            "price": f"{number - 3}.125",
+            # Release 0.15.0 stops at a decimal of more than 15 digits on either side.
+            "worth": f"{number - 6}2345678901.0123456789",
+            "never": None,
+            **changed,
+        }
+        for number in numbers
+    ]
