@@ -93,7 +93,8 @@ class FileSystemLock:
         if self._is_expiring():
             raise LockLost(
                 f"{self._file.shown}: held for {self._held_ms()} ms of the {self._file.expire_ms} ms after which "
-                f"others may take it; nothing was published since. Raise {EXPIRE_KEY} for all writers and run it again."
+                f"others may take it; nothing was published since. Raise {EXPIRE_KEY} for all writers, then run it "
+                "again."
             )
 
     def _is_expiring(self) -> bool:

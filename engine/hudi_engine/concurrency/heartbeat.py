@@ -16,6 +16,8 @@ INTERVAL_KEY = "hoodie.client.heartbeat.interval_in_ms"
 MISSES_KEY = "hoodie.client.heartbeat.tolerable.misses"
 
 _LONGEST_STOP_SECONDS = 5.0
+_FAILURES = (EngineError, OSError)
+"""Of a store: what it says, and what the system says of it, such as too many open files."""
 
 Pace = Callable[[float, Callable[[], None]], AbstractContextManager[None]]
 """Has a function called every so many seconds until the block ends."""
@@ -138,7 +140,7 @@ class Liveness:
         self._last_ms = heartbeats.clock.now_ms()
         self._is_lost = False
         self._has_stopped = False
-        self._failure: EngineError | None = None
+        self._failure: EngineError | OSError | None = None
 
     def require_alive(self) -> None:
         """Returns if no lease has passed without a beat, ever; else `LockLost`: others may have taken over by now."""
@@ -157,7 +159,7 @@ class Liveness:
         try:
             self._beat()
             self._failure = None
-        except EngineError as failure:
+        except _FAILURES as failure:  # anything that got out would end the thread, and with it the beating, for good
             self._failure = failure
         finally:
             self._writing.release()
@@ -166,7 +168,7 @@ class Liveness:
         self._has_stopped = True
         if not self._notice_loss():
             # A file that stays because the store fails now falls silent by itself, and must not hide why we end.
-            with suppress(EngineError):
+            with suppress(*_FAILURES):
                 self._heartbeats.remove(self._instant)
 
     def _beat(self) -> None:

@@ -148,9 +148,13 @@ def test_a_process_that_was_paused_for_a_lease_does_not_beat_again() -> None:
     assert storage.writes == 1
 
 
-def test_a_beat_that_fails_is_made_up_for_within_the_lease() -> None:
+FAILURES = [StorageUnavailable("no answer"), OSError("too many open files")]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=str)
+def test_a_beat_that_fails_is_made_up_for_within_the_lease(failure: Exception) -> None:
     clock = HandClock(1_000_000)
-    storage = MemoryStorage(clock, Fault(2, Way.BEFORE, StorageUnavailable("no answer")))
+    storage = MemoryStorage(clock, Fault(2, Way.BEFORE, failure))
 
     with hearts(storage, clock).beating(INSTANT) as liveness:
         clock.advance(15_000)
@@ -189,8 +193,8 @@ def test_hudis_properties_set_the_leases() -> None:
 class Gate(MemoryStorage):
     """A store whose writes wait at a gate, in whatever thread they come."""
 
-    def __init__(self) -> None:
-        super().__init__(SystemClock())
+    def __init__(self, fault: Fault | None = None) -> None:
+        super().__init__(SystemClock(), fault)
         self.is_open = threading.Event()
         self.is_open.set()
         self.came = threading.Semaphore(0)
@@ -218,6 +222,15 @@ def test_the_thread_beats_without_being_asked_and_ends_with_the_block() -> None:
 
     assert threading.active_count() == threads
     assert storage.list(".hoodie/.heartbeat") == ()
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=str)
+def test_the_thread_beats_again_after_a_beat_that_failed(failure: Exception) -> None:
+    storage = Gate(Fault(2, Way.BEFORE, failure))
+
+    with quickly(storage):
+        for _ in range(4):
+            assert storage.came.acquire(timeout=20)
 
 
 def test_a_call_that_stalls_does_not_end_the_beating() -> None:
