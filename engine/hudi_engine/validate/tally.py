@@ -60,6 +60,7 @@ class ColumnFacts:
     raw_bytes: int = 0
     footer: Tally = field(default_factory=Tally)
     is_repeated: bool = False  # inside of a list or map
+    is_partial: bool = False  # logged, perhaps without the rest of its row
     lacks_nulls: bool = False
     may_lack_bounds: bool = False
     uncounted_nulls: int = 0  # values that Hudi may take for nulls
