@@ -135,7 +135,7 @@ def test_a_dry_run_says_what_it_would_take_and_changes_nothing(golden: Golden, r
     assert ran.code == shown.code == 0
     assert ran.document["shards"] == 10
     assert {"keys", "read_bytes", "write_bytes", "memory_bytes", "seconds"} <= ran.document.keys()
-    assert "record keys, about" in shown.out
+    assert "entries, about" in shown.out
     assert files(table) == before
 
 
@@ -204,7 +204,7 @@ def test_a_lock_that_another_holds_is_waited_for_and_refused(golden: Golden, run
     ("kind", "code", "word"),
     [
         ("nope", 18, "record_index"),
-        ("bloom_filters", 18, "record_index"),
+        ("expr_index_of_day", 18, "record_index"),
         ("", 2, "kinds"),
         ("a\nb", 2, "one line"),
     ],
@@ -221,6 +221,30 @@ def test_a_kind_that_cannot_be_built_is_refused_naming_those_that_can(
     assert word in ran.err
     assert "Traceback" not in ran.err
     assert files(table) == before
+
+
+def test_statistics_and_filters_and_a_secondary_index_are_built_by_one_call(golden: Golden, run: Run) -> None:
+    table = golden("v9_mor_record_index_large")
+    kinds = ("column_stats", "bloom_filters", "secondary_index_by_place")
+    asked = [*(word for kind in kinds for word in ("--type", kind)), "--column", "secondary_index_by_place=place"]
+
+    built = run("index", "build", table, *asked, "--column", "column_stats=seen", ALONE, "--json")
+    checked = run("validate", table, *(word for kind in kinds for word in ("--index", kind)))
+    again = run("index", "build", table, *asked, ALONE)
+
+    assert built.code == 0, built.err
+    assert [kind["kind"] for kind in json.loads(built.out)["kinds"]] == list(kinds)
+    assert checked.code == 0, checked.out
+    assert again.code == 3
+
+
+def test_a_column_without_an_index_is_refused_where_several_could_have_it(golden: Golden, run: Run) -> None:
+    kinds = ("--type", "column_stats", "--type", "secondary_index_by_place")
+
+    refused = run("index", "build", golden(PLAIN), *kinds, "--column", "place", ALONE)
+
+    assert refused.code == 2
+    assert "INDEX=place" in refused.err
 
 
 @pytest.mark.parametrize("name", ["v6_cow_orders", "v8_mor_orders"])

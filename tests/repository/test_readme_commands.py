@@ -24,6 +24,7 @@ _WORDS = {
     "order-17": "s-30",
     "order-18": "s-31",
     "customer=c-4711": "celsius=30.3",
+    "--column customer": "--column region",
 }
 _WITHOUT_INDEX = re.compile(r"hudi-engine (inspect|timeline|files|read|index build)\b")
 # The others: which file runs them, and by what one sees that it does.

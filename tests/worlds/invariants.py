@@ -39,6 +39,7 @@ _KNOWN: Final = re.compile(
     r"|\.hoodie/\.index_defs/index\.json(\.backup)?"
     r"|\.hoodie/\.heartbeat/[0-9]{17}"
     r"|\.hoodie/\.index_attempts/([0-9]{17}/([0-9]{4,}\.json|[0-9]{17,20}\.reserved)|(dropped|built)/record_index\.json)"
+    r"|\.hoodie/\.index_attempts/given-[0-9]{6,}\.json"
     r"|\.hoodie/(metadata/\.hoodie/)?(timeline/)?[0-9]{17}[0-9]*(_[0-9]{17})?\.[a-z.]+"
     r"|\.hoodie/metadata/(files|record_index)/[^/]+"
     r"|(?!\.hoodie/).+\.parquet|(?!\.hoodie/).*\..+\.log\.[0-9]+_[0-9-]+|(.+/)?\.hoodie_partition_metadata"

@@ -7,7 +7,7 @@ instant just below its own: later entries of Hudi's writers win over ours, and a
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hudi_engine.action.attempts import require_newest, reserve, reserved_by
+from hudi_engine.action.attempts import all_reserved, require_newest, reserve
 from hudi_engine.action.coverage import ATTEMPT, CAUGHT_UP, PLAN, Base, undone, unproven
 from hudi_engine.action.derive import deleted, touched, written
 from hudi_engine.action.evidence import Records, first_write
@@ -259,7 +259,7 @@ class CatchUp:
         completed only as long as nothing older is on it."""
         storage, plan = self._run.site.storage, self._base.plan
         lowest = max(instant, first_write(transaction.metadata))
-        at = log_instant(transaction.metadata, self._base.index, lowest, reserved_by(storage, plan))
+        at = log_instant(transaction.metadata, self._base.index, lowest, all_reserved(storage))
         reserve(storage, plan, at)
         extra = {PLAN: self._base.plan, ATTEMPT: str(self._base.attempt)}
         return MetadataCommit(at, UPDATE, extra=extra | ({CAUGHT_UP: instant} if is_last else {}))

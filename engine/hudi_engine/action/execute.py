@@ -5,7 +5,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
-from hudi_engine.action.attempts import Attempt, all_reserved, attempts_of, begin_attempt, remove_pending_commits
+from hudi_engine.action.attempts import Attempt, all_reserved, attempts_of, begin_attempt, given, remove_pending_commits
 from hudi_engine.action.metadata_instants import base_instant
 from hudi_engine.action.plans import IndexPlan, read_plan
 from hudi_engine.action.site import Site, Transaction
@@ -95,7 +95,7 @@ def _pending(transaction: Transaction, requested_at: str) -> Instant:
 def _take_over(transaction: Transaction, plan: IndexPlan) -> Attempt:
     site = transaction.site
     earlier = attempts_of(site.storage, plan.requested_at)
-    number = earlier[-1].number + 1 if earlier else 1
+    number = max(given(site.storage).number, earlier[-1].number if earlier else 0) + 1
     names = tuple(index.name for index in plan.indexes)
     reserved = base_instant(transaction.metadata, names[0], all_reserved(site.storage))
     attempt = Attempt(plan.requested_at, names, number, site.owner, site.clock.now_ms(), reserved)

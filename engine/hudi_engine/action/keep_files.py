@@ -4,7 +4,7 @@ What a file says never changes. So what such an index lacks of a commit are entr
 has too much of a clean are entries of files that it deleted.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from hudi_engine.action.entry_changes import NO_KEYS, EntryChanges, one, present
 from hudi_engine.action.keeping import BaseOrder, Correction, Made, Question, Traits
 from hudi_engine.action.reading import Reading
 from hudi_engine.action.site import Site
+from hudi_engine.compute.column_stats import StatsReader
 from hudi_engine.compute.entries_of_files import BloomFilterEntries, ColumnStatsEntries
 from hudi_engine.compute.indexed_columns import columns_to_index
 from hudi_engine.compute.order import ENTRIES, DataFile, FileOrder
@@ -53,7 +54,7 @@ class FileIndexKeeping:
     def traits(self) -> Traits:
         return Traits(is_of_files=True)
 
-    def refuse(self, table: Table) -> None:
+    def refuse(self, table: Table, others: Collection[str]) -> None:
         base_format = table.config.properties.get("hoodie.table.base.file.format", "PARQUET")
         if base_format.upper() != "PARQUET":
             raise Unsupported(
@@ -114,13 +115,14 @@ class FileIndexKeeping:
         storage, version = metadata.data.storage, metadata.data.config.version
         if self.kind is IndexKind.BLOOM_FILTERS:
             return BloomFilterEntries(storage, version)
-        columns, is_valid = self._columns(metadata), view.completions.is_completed
-        return ColumnStatsEntries(storage, version, columns, _version_of(metadata.data), is_valid)
+        is_valid = view.completions.is_completed
+        reader = StatsReader(storage, self._columns(metadata), _version_of(metadata.data), is_valid)
+        return ColumnStatsEntries(reader, version)
 
     def _columns(self, metadata: MetadataTable) -> tuple[str, ...]:
-        """As they are defined once they are, else as they were asked for, else those that Hudi would take."""
+        """As they were asked for, else as they are defined, else those that Hudi would take."""
         defined = metadata.definitions.get(self.kind.value)
-        if defined is not None and defined.source_fields:
+        if not self.columns and defined is not None and defined.source_fields:
             return defined.source_fields
         table, timeline = metadata.data, metadata.data_timeline
         view = table.view(timeline)

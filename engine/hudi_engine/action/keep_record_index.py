@@ -1,5 +1,6 @@
 """How a record index is made and kept: of every row its key, with the place of its file group."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from hudi_engine.action.coverage import moves_records
@@ -34,7 +35,7 @@ class RecordIndexKeeping:
     def traits(self) -> Traits:
         return ROWS
 
-    def refuse(self, table: Table) -> None:
+    def refuse(self, table: Table, others: Collection[str]) -> None:
         where = table.storage.location
         if not table.config.has_meta_columns:
             raise Unsupported(

@@ -3,7 +3,7 @@
 When to ask, under which lock and at which instant is the steps' own concern and the same for all kinds.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -76,9 +76,13 @@ class Correction(Protocol):
 
 
 class Keeping(Protocol):
-    """How one index, of whatever kind, is made and kept. Of each question `derive` gives what the index lacks."""
+    """How one index, of whatever kind, is made and kept.
 
-    def refuse(self, table: Table) -> None: ...
+    `refuse` raises what speaks against it, `others` being the indexes that are complete by the time it will be. Of each
+    question `derive` gives what the index lacks.
+    """
+
+    def refuse(self, table: Table, others: Collection[str]) -> None: ...
     def make(self, site: Site, order: BaseOrder) -> Made: ...
     def concerns(self, commit: CommitMetadata) -> bool: ...
     def derive(self, reading: Reading, question: Question) -> "Correction | Overtaken": ...

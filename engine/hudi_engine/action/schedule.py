@@ -72,7 +72,9 @@ def plan_index(transaction: Transaction, request: IndexRequest) -> IndexPlan | S
         index.name: instant for instant, plan in pending_plans(table, timeline).items() for index in plan.indexes
     }
     reasons = {name: reason for name in request.names if (reason := _why_not(table, running, name))}
-    names = [name for name in request.names if name not in reasons]
+    # A secondary index leads to record keys: the index that finds those is complete first.
+    ordered = sorted(request.names, key=lambda name: name != IndexKind.RECORD_INDEX)
+    names = [name for name in ordered if name not in reasons]
     if not names:
         return Skipped(reasons)
     base = timeline.last_without_holes()  # 2.a
@@ -90,8 +92,9 @@ def plan_index(transaction: Transaction, request: IndexRequest) -> IndexPlan | S
 
 def refuse_unbuildable(table: Table, request: IndexRequest) -> None:
     """Step 1: what cannot be built correctly is refused before anything is written."""
+    others = (*table.config.readable_indexes, *request.names)
     for name in request.names:
-        keeping_of(request.index(name, ""), {}).refuse(table)
+        keeping_of(request.index(name, ""), {}).refuse(table, others)
 
 
 def _why_not(table: Table, running: Mapping[str, Instant], name: str) -> str | None:

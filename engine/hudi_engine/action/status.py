@@ -5,14 +5,19 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from hudi_engine.format.instant_names import Instant, State
+from hudi_engine.index.kinds import IndexKind, kind_of
 from hudi_engine.table.zone import to_ms
 
-_LOST = (
-    "a writer that does not have this kind enabled has deleted it: set the property that enables it on every writer "
-    "(for a record index hoodie.metadata.global.record.level.index.enable=true, up to Hudi 1.0 "
-    "hoodie.metadata.record.index.enable=true) or, from Hudi 1.2 on, hoodie.metadata.auto.delete.partitions=false, and "
-    "build it again"
+_RECORD_INDEX = (
+    "hoodie.metadata.global.record.level.index.enable=true, up to Hudi 1.0 hoodie.metadata.record.index.enable=true,"
 )
+_ENABLED_BY = {
+    IndexKind.BLOOM_FILTERS: "hoodie.metadata.index.bloom.filter.enable=true",
+    IndexKind.COLUMN_STATS: "hoodie.metadata.index.column.stats.enable=true",
+    IndexKind.PARTITION_STATS: "hoodie.metadata.index.partition.stats.enable=true",
+    IndexKind.RECORD_INDEX: _RECORD_INDEX,
+    IndexKind.SECONDARY_INDEX: _RECORD_INDEX,
+}
 
 
 class KindState(StrEnum):
@@ -121,10 +126,21 @@ def _state_listed(seen: Seen) -> tuple[KindState, str]:
 
 def _state_unlisted(seen: Seen) -> tuple[KindState, str]:
     if seen.ended is not None:
-        return KindState.DELETED, f"built by the plan {seen.ended.requested_at} and not listed any more: {_LOST}"
+        return (
+            KindState.DELETED,
+            f"built by the plan {seen.ended.requested_at} and not listed any more: {_lost(seen.name)}",
+        )
     if seen.has_files:
         return KindState.ABSENT, "the properties do not list it, though it has files: build it, or `metadata repair`"
     return KindState.ABSENT, ""
+
+
+def _lost(name: str) -> str:
+    enabled_by = _ENABLED_BY.get(kind_of(name), "the property that enables it")
+    return (
+        f"a writer that does not have this kind enabled has deleted it: set {enabled_by} on every writer or, from Hudi "
+        "1.2 on, hoodie.metadata.auto.delete.partitions=false, and build it again"
+    )
 
 
 def _has_begun(seen: Seen) -> bool:

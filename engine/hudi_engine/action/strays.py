@@ -23,11 +23,12 @@ def _strays(transaction: Transaction, name: str) -> list[str]:
         return []
     if name not in config.inflight_indexes:
         return [file.path for file in files if not file.name.startswith(PARTITION_METAFILE)]
-    known = _known_instants(transaction.site)
+    known = known_instants(transaction.site)
     return [file.path for file in files if (instant := instant_of(file)) and instant not in known]
 
 
-def _known_instants(site: Site) -> frozenset[str]:
+def known_instants(site: Site) -> frozenset[str]:
+    """Every instant of both timelines, active or archived."""
     metadata = site.metadata()
     timelines = (metadata.data_timeline.instants, metadata.timeline.instants)
     histories = (metadata.data.history(), metadata.table.history())

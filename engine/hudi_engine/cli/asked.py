@@ -18,7 +18,7 @@ def index_request_of(request: JobRequest) -> IndexRequest:
     """The indexes that a request asks for."""
     for name in request.kinds:
         kind_of(name)
-    return IndexRequest(request.kinds, is_partitioned=is_set(request.conf, PARTITIONED_KEY))
+    return IndexRequest(request.kinds, is_set(request.conf, PARTITIONED_KEY), request.columns)
 
 
 def owner() -> Owner:

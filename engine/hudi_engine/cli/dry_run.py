@@ -25,7 +25,7 @@ def show_plan(request: JobRequest, *, is_json: bool) -> None:
         screen.print_json(asdict(figures) | {"skipped": []})
         return
     rows = [
-        ("record keys, about", f"{figures.keys:,}"),
+        ("entries, about", f"{figures.keys:,}"),
         ("shards", f"{figures.shards:,}"),
         ("to read", screen.size(figures.read_bytes)),
         ("to write", screen.size(figures.write_bytes)),

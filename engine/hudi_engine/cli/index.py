@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -21,10 +21,16 @@ from hudi_engine.contract import Action, ComputeKind, JobReport, JobRequest, Kin
 
 TIMEOUT_KEY = "hoodie.metadata.index.check.timeout.seconds"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_WITH_COLUMNS = ("column_stats", "secondary_index_")
 _MEMORY = re.compile(r"([0-9]{1,12})([kmgt]?)b?", re.ASCII | re.IGNORECASE)
 
 Kinds = Annotated[
-    list[str], typer.Option("--type", metavar="KIND", help="A kind of index: record_index. May be repeated.")
+    list[str],
+    typer.Option(
+        "--type",
+        metavar="KIND",
+        help="An index: record_index, column_stats, bloom_filters, or secondary_index_NAME. May be repeated.",
+    ),
 ]
 MaybeKinds = Annotated[
     list[str] | None, typer.Option("--type", metavar="KIND", help="Only this index; may be repeated. Else all.")
@@ -32,6 +38,14 @@ MaybeKinds = Annotated[
 Partitioned = Annotated[
     bool,
     typer.Option("--partitioned", help="A record index for each partition, for keys that are unique in theirs only."),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="[INDEX=]COLUMN",
+        help="A column that column_stats or a secondary index is of; may be repeated.",
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and change nothing.")]
 ComputeOption = Annotated[ComputeKind, typer.Option("--compute", help="Threads of this process, or Spark.")]
@@ -87,6 +101,7 @@ def schedule(
     conf: Conf = None,
     props: Props = None,
     *,
+    column: Columns = None,
     partitioned: Partitioned = False,
     dry_run: DryRun = False,
     single_writer: SingleWriter = False,
@@ -94,7 +109,8 @@ def schedule(
 ) -> None:
     """Put a plan for indexes on the table's timeline; `index run` makes them of it."""
     given = Given(conf, props, single_writer, partitioned).properties()
-    _do(_asked(location, Action.SCHEDULE, tuple(kind), given), is_dry=dry_run, is_json=json)
+    work = _Work(columns=_columns(kind, column or ()))
+    _do(_asked(location, Action.SCHEDULE, tuple(kind), given, work), is_dry=dry_run, is_json=json)
 
 
 @app.command()
@@ -124,6 +140,7 @@ def build(
     conf: Conf = None,
     props: Props = None,
     *,
+    column: Columns = None,
     partitioned: Partitioned = False,
     dry_run: DryRun = False,
     compute: ComputeOption = ComputeKind.LOCAL,
@@ -135,7 +152,8 @@ def build(
 ) -> None:
     """Schedule and run, or go on with what an earlier call began: the same call, again and again, until it is done."""
     given = Given(conf, props, single_writer, partitioned, timeout, scratch).properties()
-    request = _asked(location, Action.BUILD, tuple(kind), given, _Work(compute, memory))
+    work = _Work(compute, memory, columns=_columns(kind, column or ()))
+    request = _asked(location, Action.BUILD, tuple(kind), given, work)
     _do(request, is_dry=dry_run, is_json=json)
 
 
@@ -182,6 +200,21 @@ class _Work:
     compute: ComputeKind = ComputeKind.LOCAL
     memory: str = "2g"
     instant: str | None = None
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def _columns(kinds: Sequence[str], given: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """The columns by index; one that names no index is of the only one that has columns."""
+    found: dict[str, tuple[str, ...]] = {}
+    with_columns = [kind for kind in kinds if kind.startswith(_WITH_COLUMNS)]
+    for text in given:
+        named, is_named, column = text.rpartition("=")
+        if not is_named and len(with_columns) != 1:
+            which = f"{len(with_columns)} of the indexes asked for have columns"
+            raise typer.BadParameter(f"{text!r}: {which}; say INDEX={text}", param_hint="--column")
+        index = named if is_named else with_columns[0]
+        found[index] = (*found.get(index, ()), column)
+    return found
 
 
 def _asked(
@@ -189,7 +222,9 @@ def _asked(
 ) -> JobRequest:
     work = work or _Work()
     try:
-        return JobRequest(location, action, kinds, work.instant, conf, work.compute, _bytes(work.memory))
+        return JobRequest(
+            location, action, kinds, work.instant, conf, work.compute, _bytes(work.memory), columns=work.columns
+        )
     except Malformed as malformed:
         raise typer.BadParameter(str(malformed)) from malformed
 

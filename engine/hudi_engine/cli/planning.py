@@ -1,7 +1,8 @@
-"""What building an index would take, and by which name a person approves of it; nothing is written."""
+"""What building indexes would take, and by which name a person approves of it; nothing is written."""
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hudi_engine.action.base import snapshot_of
@@ -9,11 +10,12 @@ from hudi_engine.action.plans import pending_plans
 from hudi_engine.action.schedule import IndexRequest, refuse_unbuildable
 from hudi_engine.cli.asked import index_request_of, owner
 from hudi_engine.cli.compute_choice import threads
-from hudi_engine.compute.estimate import Estimate, Limits, estimate
+from hudi_engine.compute.estimate import Estimate, FileSizes, Limits, estimate, estimate_of_files
 from hudi_engine.concurrency.lock import lock_of
 from hudi_engine.contract import JobReport, JobRequest, KindReport, Outcome
 from hudi_engine.errors import NotFound, PlanChanged
 from hudi_engine.index.block_cache import BlockCache
+from hudi_engine.index.kinds import IndexKind, kind_of
 from hudi_engine.index.metadata_table import open_metadata_table
 from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.snapshot import Snapshot
@@ -22,14 +24,31 @@ from hudi_engine.table.table import Table
 NOTHING_TO_DO = 3
 _CACHE_BYTES = 16 << 20
 _HASH_DIGITS = 16
+# A filter for 60,000 keys; what an entry of statistics has, compressed; Hudi's own columns beside the table's.
+_OF_BLOOM_FILTERS = FileSizes(1, 430_000, has_logs=False)
+_STATISTICS_BYTES = 60
+_MOST_COLUMNS = 35
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a build would take. `hash` is the same as long as that stays of the same size and shape."""
+    """What a build would take, by the names of its indexes. `hash` stays the same as long as sizes and shapes do."""
 
-    figures: Estimate
+    indexes: Mapping[str, Estimate]
     hash: str
+
+    @property
+    def figures(self) -> Estimate:
+        """All of them together: one is made after the other."""
+        each = tuple(self.indexes.values())
+        return Estimate(
+            keys=sum(one.keys for one in each),
+            shards=sum(one.shards for one in each),
+            read_bytes=sum(one.read_bytes for one in each),
+            write_bytes=sum(one.write_bytes for one in each),
+            memory_bytes=max(one.memory_bytes for one in each),
+            seconds=sum(one.seconds for one in each),
+        )
 
 
 def plan_build(table: Table, request: JobRequest) -> Planned | None:
@@ -37,11 +56,11 @@ def plan_build(table: Table, request: JobRequest) -> Planned | None:
     asked = index_request_of(request)
     refuse_unbuildable(table, asked)
     lock_of(request.conf, table, owner())
-    if all(name in table.config.readable_indexes for name in asked.names):
+    names = [name for name in asked.names if name not in table.config.readable_indexes]
+    if not names:
         return None
-    reader = table.rows(_snapshot(table), [RECORD_KEY])
-    limits = Limits(threads(), request.memory_bytes)
-    figures = estimate(reader, asked.is_partitioned, request.conf, limits)
+    snapshot = _snapshot(table)
+    figures = {name: _figures(table, snapshot, request, name) for name in names}
     return Planned(figures, _hash(asked, figures))
 
 
@@ -56,7 +75,7 @@ def report_plan(table: Table, request: JobRequest) -> JobReport:
     return JobReport(
         Outcome.PLANNED,
         kinds=tuple(
-            KindReport(name, Outcome.PLANNED, keys=figures.keys, shards=figures.shards) for name in request.kinds
+            KindReport(name, Outcome.PLANNED, keys=one.keys, shards=one.shards) for name, one in planned.indexes.items()
         ),
         plan_hash=planned.hash,
         read_bytes=figures.read_bytes,
@@ -96,12 +115,28 @@ def _snapshot(table: Table) -> Snapshot:
         return table.snapshot()
 
 
-def _hash(asked: IndexRequest, figures: Estimate) -> str:
+def _figures(table: Table, snapshot: Snapshot, request: JobRequest, name: str) -> Estimate:
+    limits = Limits(threads(), request.memory_bytes)
+    match kind_of(name):
+        case IndexKind.BLOOM_FILTERS:
+            return estimate_of_files(snapshot.slices, _OF_BLOOM_FILTERS, 4, limits)
+        case IndexKind.COLUMN_STATS:
+            columns = len(request.columns.get(name, ())) or min(len(table.row_schema(snapshot).names), _MOST_COLUMNS)
+            return estimate_of_files(snapshot.slices, FileSizes(columns, _STATISTICS_BYTES, has_logs=True), 2, limits)
+        case kind:
+            reader = table.rows(snapshot, [RECORD_KEY])
+            is_partitioned = kind is IndexKind.RECORD_INDEX and index_request_of(request).is_partitioned
+            return estimate(reader, is_partitioned, request.conf, limits)
+
+
+def _hash(asked: IndexRequest, figures: Mapping[str, Estimate]) -> str:
     """Commits that add a little leave it as it is: of the number of keys only the power of two counts."""
-    facts = [
+    facts: list[object] = [
         sorted(asked.names),
-        figures.shards,
+        sum(one.shards for one in figures.values()),
         asked.is_partitioned,
-        figures.keys.bit_length(),
+        sum(one.keys for one in figures.values()).bit_length(),
     ]
+    if asked.columns:
+        facts.append(sorted((name, list(columns)) for name, columns in asked.columns.items()))
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:_HASH_DIGITS]

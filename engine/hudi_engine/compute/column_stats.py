@@ -1,6 +1,7 @@
 """The statistics of data files and partitions: of base files from their footers, of logs from their rows."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
@@ -25,32 +26,39 @@ _MAGIC: Final = b"PAR1"
 _LEAST_BYTES: Final = 12
 
 
-def ranges_of_file(
-    storage: Storage,
-    partition: str,
-    stat: FileStat,
-    columns: Sequence[str],
-    version: IndexVersion,
-    is_valid_instant: Callable[[str], bool],
-) -> Ranges | None:
-    """The ranges of a file's columns, those first of which the index is.
+@dataclass(frozen=True, slots=True)
+class StatsReader:
+    """Reads the ranges of data files: of these columns, for an index of this version.
 
-    None where an entry would have to leave out rows, or cannot be written: then there must be none of the file in
-    `column_stats`, nor of its partition in `partition_stats`, and queries read them. `is_valid_instant` says which
-    blocks of a log count. A file that is neither Parquet nor a log with rows has no ranges.
+    `is_valid_instant` says which blocks of a log count.
     """
-    try:
-        found: Ranges | None = ()
-        log = parse_log_file(stat.name)
-        if log is not None and not log.is_cdc:
-            blocks = read_blocks(storage.read(stat.path), is_store_atomic=is_remote(storage))
-            live = live_blocks(blocks, is_valid_instant)
-            found = ranges_of_blocks(live, partition, stat.name, columns) if live else ()
-        elif log is None and stat.name.endswith(".parquet"):
-            found = ranges_of_footer(_footer_of(storage, stat), partition, stat.name, columns)
-    except CorruptFile as corrupt:
-        raise corrupt.in_file(stat.path) from corrupt
-    return found if found is not None and all(can_keep(each, version) for each in found) else None
+
+    storage: Storage
+    columns: tuple[str, ...]
+    version: IndexVersion
+    is_valid_instant: Callable[[str], bool]
+
+    def ranges_of_file(self, partition: str, stat: FileStat) -> Ranges | None:
+        """Those of one file; none of a file that is neither Parquet nor a log with rows or deletions that count.
+
+        None where an entry would lead queries past rows, or cannot be written: then there must be none of the file in
+        `column_stats`, nor of its partition in `partition_stats`, so that queries read them.
+        """
+        try:
+            found: Ranges | None = ()
+            log = parse_log_file(stat.name)
+            if log is not None and not log.is_cdc:
+                found = self._of_log(partition, stat)
+            elif log is None and stat.name.endswith(".parquet"):
+                found = ranges_of_footer(_footer_of(self.storage, stat), partition, stat.name, self.columns)
+        except CorruptFile as corrupt:
+            raise corrupt.in_file(stat.path) from corrupt
+        return found if found is not None and all(can_keep(each, self.version) for each in found) else None
+
+    def _of_log(self, partition: str, stat: FileStat) -> Ranges | None:
+        blocks = read_blocks(self.storage.read(stat.path), is_store_atomic=is_remote(self.storage))
+        live = live_blocks(blocks, self.is_valid_instant)
+        return ranges_of_blocks(live, partition, stat.name, self.columns) if live else ()
 
 
 def partition_ranges(

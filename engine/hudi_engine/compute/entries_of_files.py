@@ -1,16 +1,14 @@
 """Which entries `bloom_filters` and `column_stats` have of a data file: of its footer, or its log, and no more."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from hudi_engine.compute.bloom_filters import read_bloom_filter
-from hudi_engine.compute.column_stats import ranges_of_file
+from hudi_engine.compute.column_stats import StatsReader
 from hudi_engine.compute.order import ENTRIES, DataFile
 from hudi_engine.format.names import parse_base_file
 from hudi_engine.index.bloom_entries import FileFilter, bloom_entries
-from hudi_engine.index.definitions import IndexVersion
 from hudi_engine.index.keys import bloom_filter_key, column_stats_key
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.stats_entries import stats_entries
@@ -40,18 +38,13 @@ class BloomFilterEntries:
 class ColumnStatsEntries:
     """`FileEntries` of `column_stats`: one of each of the columns that a file has, base file or log."""
 
-    storage: Storage
+    reader: StatsReader
     table_version: int
-    columns: tuple[str, ...]
-    version: IndexVersion
-    is_valid_instant: Callable[[str], bool]
     index: str = IndexKind.COLUMN_STATS.value
 
     def of(self, file: DataFile) -> pa.Table:
-        ranges = ranges_of_file(
-            self.storage, file.partition, file.stat, self.columns, self.version, self.is_valid_instant
-        )
-        return stats_entries(ranges or (), self.table_version, self.version)
+        ranges = self.reader.ranges_of_file(file.partition, file.stat)
+        return stats_entries(ranges or (), self.table_version, self.reader.version)
 
     def keys_of(self, partition: str, name: str) -> list[str]:
-        return [column_stats_key(column, partition, name) for column in self.columns]
+        return [column_stats_key(column, partition, name) for column in self.reader.columns]

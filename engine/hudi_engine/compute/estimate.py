@@ -1,4 +1,4 @@
-"""What building a record index will take, reckoned from footers and commits: no row is read."""
+"""What building an index will take, reckoned from footers and commits: no row is read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ from hudi_engine.format.instant_names import Action, instant_file
 from hudi_engine.format.parquet_file import open_parquet
 from hudi_engine.storage.file_object import StoredFile
 from hudi_engine.table.contents import WriteStat, parse_commit
-from hudi_engine.table.file_view import BaseFile
+from hudi_engine.table.file_view import BaseFile, FileSlice
 from hudi_engine.table.snapshot import RowReader
 
 # So many footers are read at most; the rows of other files are reckoned from their size.
@@ -25,6 +25,9 @@ _ENTRY_BYTES: Final = 25
 # Measured on two cores: what one of them reads, sorts and writes in a second.
 _KEYS_A_SECOND: Final = 1_000_000
 _LOG_BYTES_A_SECOND: Final = 10 << 20
+# Of a file whose footer is read, and how many such files there are in a second.
+_FOOTER_BYTES: Final = 64 << 10
+_FILES_A_SECOND: Final = 200
 # Rows with logs are in memory as Python has them before they are merged.
 _LOG_GROWTH: Final = 10
 
@@ -56,6 +59,15 @@ class Estimate:
     write_bytes: int
     memory_bytes: int
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FileSizes:
+    """How many entries an index has of a file, how large each is, and whether log files have any."""
+
+    entries: int
+    entry_bytes: int
+    has_logs: bool
 
 
 def workload_of(reader: RowReader, *, is_partitioned: bool) -> Workload:
@@ -101,6 +113,20 @@ def estimate(reader: RowReader, is_partitioned: bool, conf: Mapping[str, str], l
         write_bytes=keys * _ENTRY_BYTES,
         memory_bytes=limits.memory_bytes + limits.threads * max(largest_shard, _LOG_GROWTH * max(log_bytes, default=0)),
         seconds=(keys / _KEYS_A_SECOND + work.log_bytes / _LOG_BYTES_A_SECOND) / limits.threads,
+    )
+
+
+def estimate_of_files(slices: Sequence[FileSlice], sizes: FileSizes, shards: int, limits: Limits) -> Estimate:
+    """What a build of an index with entries for each file will take; files of former slices count as much again."""
+    files = sum((found.base_file is not None) + len(found.log_files) * sizes.has_logs for found in slices)
+    keys = files * sizes.entries
+    return Estimate(
+        keys=keys,
+        shards=shards,
+        read_bytes=files * _FOOTER_BYTES,
+        write_bytes=keys * sizes.entry_bytes,
+        memory_bytes=limits.memory_bytes + 2 * keys * sizes.entry_bytes // max(1, shards),
+        seconds=files / _FILES_A_SECOND,
     )
 
 

@@ -1,7 +1,7 @@
 """The ranges of a base file's columns from its Parquet footer, as Hudi reads them, but for bounds that are none.
 
 Where they differ, queries of Java that skip files by Java's own bounds lose rows:
-- Of a column with NaN Java takes both bounds for 0.0 (#18754). Here the greatest is NaN, which is what Spark has it for.
+- Of a column with NaN Java takes both bounds for 0.0 (#18754). Here the greatest is NaN, as it is in Spark's order.
 - Of a column without statistics, since its texts are long, Java takes all values for nulls (#18755; #18792 would
   mend both). Here the bounds are as wide as the type, and one value at least is none.
 - Of a column that came after the file was written Java says nothing, and its queries that ask for nulls in it and for
@@ -137,7 +137,7 @@ def _read(bound: bytes, leaf: Leaf, chunk: ColumnChunk) -> Bound | None:
         reader = _NUMBERS[leaf.stored]
         if len(bound) != reader.size:
             raise CorruptFile(f"a bound of {len(bound)} bytes for {chunk.path}, {kind}, in a Parquet footer", 0)
-        number: Bound = reader.unpack(bound)[0]
+        number: int | float = reader.unpack(bound)[0]
         return Decimal(f"{number}e-{kind.scale}") if types.is_decimal(kind) else number
     if types.is_decimal(kind):
         return Decimal(f"{int.from_bytes(bound, 'big', signed=True)}e-{kind.scale}") if bound else None

@@ -8,12 +8,12 @@ import pyarrow as pa
 
 _TYPE, _LENGTH, _REPETITION, _NAME, _CHILDREN, _CONVERTED, _SCALE, _PRECISION, _LOGICAL = 1, 2, 3, 4, 5, 6, 7, 8, 10
 _STRING, _ENUM, _DECIMAL, _DATE, _TIME, _TIMESTAMP, _INTEGER, _JSON, _BSON = 1, 4, 5, 6, 7, 8, 10, 12, 13
-_CLOCK: Final = {1: None, 2: {1: {}, 2: {}, 3: {}}}
+_CLOCK: Final[Mapping[int, Any]] = {1: None, 2: {1: {}, 2: {}, 3: {}}}
 _KNOWN_LOGICAL: Final = (_STRING, 2, 3, _ENUM, _DATE, 11, _JSON, _BSON, 14, 15)
 WANTED: Final[Mapping[int, Any]] = {
     **dict.fromkeys((_TYPE, _LENGTH, _REPETITION, _NAME, _CHILDREN, _CONVERTED, _SCALE, _PRECISION)),
     _LOGICAL: {
-        **dict.fromkeys(_KNOWN_LOGICAL, {}),
+        **{each: {} for each in _KNOWN_LOGICAL},
         _DECIMAL: {1: None, 2: None},
         _TIME: _CLOCK,
         _TIMESTAMP: _CLOCK,

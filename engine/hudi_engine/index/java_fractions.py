@@ -1,7 +1,7 @@
 """Floating-point numbers as Java up to release 18 writes them, which Spark 3.5 runs on.
 
 Releases from 19 on write the shortest text that tells a number apart; older ones may write more digits, or others:
-2.0E-44 is 1.9999999999999999E-44, and 2.0E23 is 1.9999999999999998E23.
+4.3426376111081888E16 needs no last digit, and 2.0E23 becomes 1.9999999999999998E23.
 """
 
 from typing import Any, Final

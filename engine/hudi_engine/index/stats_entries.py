@@ -85,7 +85,7 @@ def value_type_of(kind: pa.DataType) -> ValueType | None:
 
 
 def can_keep(about: ColumnRange, version: IndexVersion) -> bool:
-    """Whether the entry can hold the bounds: in version 1 of the index decimals have 15 digits on each side of the point."""
+    """Whether an entry can hold the bounds: in version 1 decimals have 15 digits on each side of the point."""
     if version is IndexVersion.V2 or about.kind is None or not types.is_decimal(about.kind):
         return True
     return all(_fits(bound) for bound in (about.least, about.greatest) if isinstance(bound, Decimal))
@@ -155,7 +155,7 @@ def _unscaled(bound: Decimal, scale: int) -> int:
     assert isinstance(exponent, int)
     number = int("".join(map(str, digits)))
     shift = scale + exponent
-    number = number * 10**shift if shift >= 0 else number // 10**-shift
+    number = number * int(10**shift) if shift >= 0 else number // int(10**-shift)
     return -number if sign else number
 
 

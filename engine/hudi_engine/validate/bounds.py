@@ -116,11 +116,21 @@ def _bound_objections(entry: Entry, facts: ColumnFacts) -> Iterator[Objection]:
     unit = _unit_factor(entry, facts.kind)
     low, lowest = unit(certain.least), unit(possible.least)
     high, highest = unit(certain.greatest), unit(possible.greatest)
-    hides_numbers = is_nan(entry.least) and low is not None  # NaN comes after all of them
-    if hides_numbers or not _is_between(entry.least, (lowest, highest if low is None else low), facts):
+    if (facts.may_lack_bounds or certain.has_nan) and _has_room(entry, low, high, has_nan=certain.has_nan):
+        return  # wider than need be, since a footer cannot tell
+    if not _is_between(entry.least, (lowest, highest if low is None else low), facts):
         yield f"min {shown(entry.least)}", f"min {shown(lowest if low is None else low)}{_why(facts)}"
     if not _is_between(entry.greatest, (lowest if high is None else high, highest), facts):
         yield f"max {shown(entry.greatest)}", f"max {shown(highest if high is None else high)}{_why(facts)}"
+
+
+def _has_room(entry: Entry, low: Any, high: Any, *, has_nan: bool) -> bool:
+    if low is None:
+        return has_nan and is_nan(entry.greatest)
+    try:
+        return bool(entry.least <= low and (is_nan(entry.greatest) or high <= entry.greatest))
+    except TypeError:  # no bounds, or those of another type
+        return False
 
 
 def _why(facts: ColumnFacts) -> str:
@@ -154,9 +164,10 @@ def _count_objections(entry: Entry, facts: ColumnFacts) -> Iterator[Objection]:
     certain, possible = facts.certain, facts.possible
     if not certain.values <= entry.values <= possible.values:
         yield f"{entry.values} values", f"{_range(certain.values, possible.values)} values"
+    is_right = certain.nulls <= entry.nulls <= possible.nulls
     # Where a footer does not count nulls, since its bounds are too long to keep, Hudi takes every value for one, and
     # we all but one.
-    if not certain.nulls <= entry.nulls <= possible.nulls + facts.uncounted_nulls:
+    if not is_right and not certain.nulls <= entry.nulls <= possible.nulls + facts.uncounted_nulls:
         yield f"{entry.nulls} nulls", f"{_range(certain.nulls, possible.nulls)} nulls"
 
 

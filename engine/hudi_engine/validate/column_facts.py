@@ -1,6 +1,5 @@
 """What the rows of a data file say of its columns, in the terms of column statistics."""
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,19 +13,16 @@ from hudi_engine.format.log.block import DATA_TYPES, BlockType
 from hudi_engine.format.log.order import live_blocks
 from hudi_engine.format.parquet_file import batches, open_parquet
 from hudi_engine.format.parquet_footer import ColumnChunk, parse_column_chunks
-from hudi_engine.index.column_range import widest_bounds
 from hudi_engine.storage.file_object import StoredFile
 from hudi_engine.storage.protocol import FileStat
 from hudi_engine.table.log_changes import deleted_rows, stored_rows
 from hudi_engine.table.snapshot import delete_marker
 from hudi_engine.validate.data_files import blocks_of
-from hudi_engine.validate.entries import is_nan
 from hudi_engine.validate.subject import Subject, unless_files_vanish
 from hudi_engine.validate.tally import ColumnFacts
 
 # Parquet's old and new lists; Hudi names statistics by the new ones.
 _OLD_LIST = re.compile(r"\.array(?=\.|$)")
-_TELLS_NAN = "parquet-mr"  # takes NaN for the greatest number; what others write has bounds without it
 _LIST_STEPS = (("list", "element"), ("array",))
 _MAP_STEPS: Mapping[tuple[str, ...], Callable[[Any], Any]] = {
     ("key_value", "key"): lambda values: values.keys,
@@ -49,9 +45,8 @@ def facts_of_base_file(subject: Subject, stat: FileStat, columns: Sequence[str])
             for rows in batches(file, sorted({path.partition(".")[0] for path in paths.values()})):
                 for column, path in paths.items():
                     _add(facts[column], rows, path)
-            tells_nan = (file.metadata.created_by or "").startswith(_TELLS_NAN)
             for about in facts.values():
-                _settle(about, tells_nan=tells_nan)
+                _settle(about)
             return facts
     except CorruptFile as corrupt:
         raise corrupt.in_file(stat.path) from corrupt
@@ -77,8 +72,8 @@ def facts_of_log_file(subject: Subject, stat: FileStat, columns: Sequence[str]) 
             raise corrupt.in_file(stat.path) from corrupt
         for column in columns:
             _add_logged(facts, rows, kept, column)
-            if block.is_partial and column in facts:
-                facts[column].is_partial = True
+        for about in facts.values():  # a partial row may be right only together with what it leaves as it was
+            about.may_be_left_out |= block.is_partial
     return facts
 
 
@@ -91,32 +86,17 @@ def _add(facts: ColumnFacts, rows: Any, path: str) -> None:
     facts.possible.add(leaf.values)
 
 
-def _settle(facts: ColumnFacts, *, tells_nan: bool) -> None:
-    """Bring in how Hudi, or we, read a footer that says less than the rows, or otherwise."""
+def _settle(facts: ColumnFacts) -> None:
+    """Bring in how Hudi reads a footer that says less than the rows, or otherwise."""
     if facts.is_repeated:  # empty lists count, too, so that the footer alone knows
         for tally in (facts.certain, facts.possible):
             tally.values, tally.nulls = facts.footer.values, facts.footer.nulls
     elif facts.lacks_nulls:
         facts.uncounted_nulls = max(0, facts.footer.nulls - facts.certain.nulls)
-    if facts.kind is None:
-        return
-    if pa.types.is_floating(facts.kind):
-        facts.possible.has_nan |= not tells_nan
-    if facts.may_lack_bounds:
-        _settle_bounds(facts, facts.kind)
-
-
-def _settle_bounds(facts: ColumnFacts, kind: pa.DataType) -> None:
-    """Of nulls alone or of NaN Parquet's Java gives Hudi a zero for each bound that a footer lacks.
-
-    We take the widest of those that nobody knows, which leave out no row.
-    """
-    if facts.certain.has_nan or facts.certain.least is not None:
-        least, greatest = widest_bounds(kind)
-        facts.possible.has_nan |= is_nan(greatest)
-        facts.possible.least, facts.possible.greatest = least, math.inf if is_nan(greatest) else greatest
-    elif not _is_text(kind):
-        facts.possible.least = facts.possible.greatest = 0
+    # Where a footer has no bounds, of nulls alone or of NaN, Parquet's Java gives Hudi a zero for each.
+    if facts.may_lack_bounds and facts.kind is not None and not _is_text(facts.kind):
+        facts.possible.least = min(facts.possible.least or 0, 0)
+        facts.possible.greatest = max(facts.possible.greatest or 0, 0)
 
 
 def _is_text(kind: pa.DataType) -> bool:

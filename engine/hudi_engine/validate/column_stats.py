@@ -143,10 +143,9 @@ def _says_nothing(entry: Entry) -> bool:
 def _must_have_entry(file: DataFile, facts: ColumnFacts) -> bool:
     """Hudi makes none of what it finds no rows in; and of logs none for types whose bounds it cannot collect there.
 
-    An index of version V1 takes no bytes, fixed and decimals out of rows of Spark. We make none of logs with partial
-    updates, by which Java's queries drop rows.
+    An index of version V1 takes no bytes, fixed and decimals out of rows of Spark.
     """
-    if not facts.certain.values or facts.is_partial:
+    if not facts.certain.values or facts.may_be_left_out:
         return False
     kind = facts.kind
     return file.is_base or not (facts.is_repeated or pa.types.is_binary(kind) or pa.types.is_decimal(kind))

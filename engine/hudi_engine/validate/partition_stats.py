@@ -68,7 +68,7 @@ class _Judge:
     def _judge(
         self, entry: Entry | None, facts: ColumnFacts | None, may_be_wide: bool
     ) -> Iterator[tuple[Fault, str, str]]:
-        has_values = facts is not None and facts.certain.values > 0
+        has_values = facts is not None and facts.certain.values > 0 and not facts.may_be_left_out
         if entry is None:
             if facts is not None and has_values:
                 yield Fault.MISSING, "nothing", f"statistics of {facts.certain.values} rows"

@@ -60,10 +60,10 @@ class ColumnFacts:
     raw_bytes: int = 0
     footer: Tally = field(default_factory=Tally)
     is_repeated: bool = False  # inside of a list or map
-    is_partial: bool = False  # logged, perhaps without the rest of its row
     lacks_nulls: bool = False
     may_lack_bounds: bool = False
     uncounted_nulls: int = 0  # values that Hudi may take for nulls
+    may_be_left_out: bool = False  # no entry is safer than one
     kind: pa.DataType | None = None
 
     def absorb(self, other: "ColumnFacts") -> None:
@@ -75,6 +75,7 @@ class ColumnFacts:
         self.is_repeated |= other.is_repeated
         self.may_lack_bounds |= other.may_lack_bounds
         self.uncounted_nulls += other.uncounted_nulls
+        self.may_be_left_out |= other.may_be_left_out
         self.kind = self.kind if self.kind == other.kind else None
 
 

@@ -114,7 +114,7 @@ def _findings(table: HudiTable, world: World, seen: TableSeen) -> Iterator[Findi
     """Of all indexes that somebody wants, and of those that readers use though nobody here wants them."""
     wanted = set()
     for index in _indexes(table, world):
-        wanted.add(index.index_type.engine_kind)
+        wanted.add(index.engine_name)
         finding = finding_of(index, Case.of(index, world_of(index, table, world)))
         if finding is not None and index.meta.deleting_since is None:
             yield finding

@@ -28,7 +28,7 @@ def put_lag(page: Page, index: MetadataIndex, seen: TableSeen | TableUnseen | No
     if not isinstance(seen, TableSeen):
         return
     for found in seen.indexes:
-        if found.name == index.index_type.engine_kind and _is_lag_known(found):
+        if found.name == index.engine_name and _is_lag_known(found):
             page.put(families.INDEX_LAG_INSTANTS, found.lag_instants, *_labels(index))
             page.put(families.INDEX_LAG_SECONDS, found.lag_seconds, *_labels(index))
 

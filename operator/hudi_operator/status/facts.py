@@ -28,7 +28,7 @@ def table_facts(table: HudiTable, world: World) -> dict[str, object]:
 
 def index_facts(index: MetadataIndex, world: World) -> dict[str, object]:
     facts: dict[str, object] = {"history": list(History.of(world).entries)}
-    found = seen_index(world.seen, index.index_type.engine_kind)
+    found = seen_index(world.seen, index.engine_name)
     if found is not None:
         facts["instants"] = _instants(found) | _known({"base": found.base or _base_built(found, world)})
     elif not isinstance(world.seen, TableSeen) and "instants" in world.previous:

@@ -9,9 +9,9 @@ import pytest
 
 from hudi_engine.action import catch_up as module
 from hudi_engine.action.catch_up import Behind, CatchUp, CaughtUp
-from hudi_engine.action.keeping import Overtaken
 from hudi_engine.action.coverage import CAUGHT_UP
 from hudi_engine.action.execute import Run
+from hudi_engine.action.keeping import Overtaken
 from hudi_engine.action.schedule import IndexRequest
 from hudi_engine.concurrency.instant_times import just_below
 from hudi_engine.errors import Contradiction, TimedOut

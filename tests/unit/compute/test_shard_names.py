@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hudi_engine.compute.shard_names import Group, ShardAttempt, groups_of, shard_file_ids
 from hudi_engine.errors import Unsupported
 from hudi_engine.format.names import parse_base_file
-from hudi_engine.index.kinds import ShardName, parse_shard_name, record_index_shard
+from hudi_engine.index.kinds import ShardName, parse_shard_name, record_index_shard, shard_name_of
 
 partitions = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="."), max_size=20)
 
@@ -69,3 +69,38 @@ def test_file_ids_of_one_group_ascend_as_their_numbers_do() -> None:
     names = shard_file_ids({None: 10_000})
 
     assert list(names) == sorted(names)
+
+
+NAMES = {
+    "files": "files-0007-0",
+    "column_stats": "col-stats-0007-0",
+    "partition_stats": "partition-stats-0007-0",
+    "bloom_filters": "bloom-filters-0007-0",
+    "record_index": "record-index-0007-0",
+    "secondary_index_by_rider_id": "secondary-index-by-rider-id-0007-0",
+    "secondary_index_A-b": "secondary-index-A-b-0007-0",
+}
+
+
+@pytest.mark.parametrize("index", NAMES)
+def test_the_shards_of_every_kind_have_its_name(index: str) -> None:
+    assert shard_name_of(index, 7) == NAMES[index]
+    assert parse_shard_name(shard_name_of(index, 7)) == ShardName(7)
+
+
+@pytest.mark.parametrize("index", NAMES)
+@pytest.mark.parametrize("number", [-1, 10_000])
+def test_no_index_of_any_kind_has_more_shards_than_four_digits_count(index: str, number: int) -> None:
+    with pytest.raises(Unsupported, match=f"a shard numbered {number}"):
+        shard_name_of(index, number)
+
+
+@pytest.mark.parametrize("index", ["secondary_index_a.b", "secondary_index_a/b"])
+def test_a_name_by_which_no_reader_finds_logs_is_refused(index: str) -> None:
+    with pytest.raises(Unsupported, match="a dot or a slash"):
+        shard_name_of(index, 0)
+
+
+def test_shards_of_an_expression_index_are_not_named() -> None:
+    with pytest.raises(Unsupported, match="shards of expr_index_x"):
+        shard_name_of("expr_index_x", 0)

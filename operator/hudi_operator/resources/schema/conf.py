@@ -15,7 +15,10 @@ _SPARK = (
     r"(?i)^spark\.(master$|remote$|app\.|submit\.|kubernetes\.|yarn\.|mesos\.|jars|files$|archives$|pyfiles|"
     r"authenticate|ssl\.|acls\.|admin\.|hadoop\.|pyspark\.|python\.|r\.|metrics\.|security\.|redaction\.|"
     r"serializer$|logconf$|ui\.filters|executorenv\.|repl\.|connect\.|"
-    r"sql\.extensions|sql\.catalog|sql\.hive|sql\.warehouse|"
+    r"sql\.(extensions|catalog|hive|warehouse|cache\.serializer)|"
+    # By a name without dots, too, these load a class; and these name a place to write to.
+    r"shuffle\.manager$|(io|eventlog|shuffle\.mapstatus)\.compression\.codec$|storage\.replication\.|"
+    r"storage\.decommission\.fallback|local\.dir$|eventlog\.dir$|"
     r"driver\.(host|port|bindaddress|blockmanager|extra|default|resource\.|memory$|cores$|log\.)|"
     r"executor\.(extra|default|resource\.|instances$|id$))"
 )
