@@ -5,26 +5,22 @@ Where statistics are not, that is on purpose, and each table's differences are n
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 import pytest
 
 from hudi_engine.action.drop import run_drop
 from hudi_engine.action.index import Ready, build
 from hudi_engine.action.schedule import IndexRequest
-from hudi_engine.action.site import Site
 from hudi_engine.index.definitions import IndexDefinition, IndexVersion
 from hudi_engine.index.kinds import IndexKind, kind_of
 from hudi_engine.index.metadata_table import MetadataTable
-from hudi_engine.validate.report import Discrepancy
-from hudi_engine.validate.run import Status, plan_checks, run_check
-from hudi_engine.validate.subject import subject_of
 from tests.golden.in_memory import golden_in_memory
 from tests.golden.names import EXPECTED_NAMES
 from tests.golden.with_index import indexes_of
 from tests.indexed import Entry, entries_of
-from tests.subjects import Count
 from tests.unit.action.sites import site_of
+from tests.valid import require_valid
 
 STATS = IndexKind.COLUMN_STATS.value
 KINDS = (IndexKind.BLOOM_FILTERS, IndexKind.COLUMN_STATS, IndexKind.SECONDARY_INDEX)
@@ -72,19 +68,19 @@ class Rebuilt:
 
     def __init__(self, name: str) -> None:
         self.names = of_our_kinds(name)
-        self.site = site_of(golden_in_memory(name))
-        before = self.site.metadata()
+        site = site_of(golden_in_memory(name))
+        before = site.metadata()
         self.before = _entries(before, self.names)
         self.defined = _definitions(before, self.names)
         columns = {
             each.name: each.source_fields for each in self.defined.values() if each.kind is IndexKind.SECONDARY_INDEX
         }
-        run_drop(self.site, self.names)
-        self.dropped = self.site.metadata()
-        outcome = build(self.site, IndexRequest(self.names, columns=columns))
+        run_drop(site, self.names)
+        self.dropped = site.metadata()
+        outcome = build(site, IndexRequest(self.names, columns=columns))
         assert isinstance(outcome, Ready)
         self.outcome = outcome
-        self.metadata = self.site.metadata()
+        self.metadata = site.metadata()
         self.after = _entries(self.metadata, self.names)
 
     def stats(self) -> tuple[dict[str, Entry], dict[str, Entry]]:
@@ -205,21 +201,7 @@ def test_definitions_are_what_java_had(name: str) -> None:
 def test_a_validation_finds_nothing_wrong(name: str) -> None:
     found = rebuilt(name)
 
-    assert_valid(found.site, found.names)
-
-
-def assert_valid(site: Site, names: Sequence[str]) -> None:
-    metadata = site.metadata()
-    subject = subject_of(site.table(), metadata, None, Count())
-    for planned in plan_checks(metadata, names):
-        told: list[str] = []
-        outcome = run_check(subject, planned, partial(_note, told))
-        assert (outcome.status, outcome.reason, told) == (Status.OK, "", []), planned.index
-        assert outcome.looked_at
-
-
-def _note(told: list[str], found: Discrepancy) -> None:
-    told.append(str(found))
+    require_valid(found.metadata, found.names)
 
 
 def test_each_kind_is_in_some_table() -> None:
