@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hudi_engine.format import avro_schema
+from hudi_engine.format.bloom import Sizing, build_bloom_filter
 from hudi_engine.format.log.block import HeaderKey
 from hudi_engine.format.log.delete import COMMIT_TIME, DeletedKey
 from hudi_engine.format.log.writer import avro_block, delete_block
@@ -19,6 +20,7 @@ from hudi_engine.table.file_view import FileSlice
 from hudi_engine.table.table import Table
 
 Row = dict[str, Any]
+_SMALL = Sizing(keys=20, most_keys=None)
 
 
 @dataclass(slots=True)
@@ -61,7 +63,8 @@ class RowFiles:
         name = str(BaseFileName(file_id, f"0-{self.token}", self.instant, "parquet"))
         stored = [self._with_file(row, name) for row in rows]
         data = io.BytesIO()
-        pq.write_table(pa.Table.from_pylist(stored, schema=self.schema), data)
+        about = _filter_of([key_of(row) for row in rows])
+        pq.write_table(pa.Table.from_pylist(stored, schema=self.schema.with_metadata(about)), data)
         before = None if previous is None or previous.base_file is None else previous.base_file.stat.name
         stat = {
             "prevCommit": "null" if previous is None else previous.base_instant,
@@ -135,6 +138,12 @@ def new_row(instant: str, key: str, partition: str, values: Mapping[str, Any]) -
     """A row with its meta columns; what is not given is null."""
     meta = (instant, f"{instant}_0_0", key, partition, "")
     return {**values, **dict(zip(META_COLUMNS, meta, strict=True))}
+
+
+def _filter_of(keys: Sequence[str]) -> dict[str, str]:
+    """A bloom filter of these keys as it stands in a footer."""
+    found = build_bloom_filter(pa.array(keys, pa.string()), _SMALL)
+    return {"org.apache.hudi.bloomfilter": found.to_text(), "hoodie_bloom_filter_type_code": found.type_code}
 
 
 def key_of(row: Row) -> str:

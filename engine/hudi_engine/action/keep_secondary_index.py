@@ -5,7 +5,7 @@ before the end, and settled then which indexes it keeps, is waited for (`Traits`
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,6 +29,7 @@ from hudi_engine.index.definitions import (
     read_definitions,
 )
 from hudi_engine.index.indexable import require_indexable
+from hudi_engine.index.keys import split_secondary_keys
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.index.secondary_entries import secondary_value
@@ -85,10 +86,13 @@ class SecondaryIndexKeeping:
         return Made(built.files, shard_file_ids(counts, self.name))
 
     def concerns(self, commit: CommitMetadata) -> bool:
-        return moves_records(commit) and commit.operation != "CLUSTER"
+        return moves_records(commit)
 
     def derive(self, reading: Reading, question: Question) -> Correction | Overtaken:
-        """What the touched file groups hold now, and what they held since the base that they hold no more."""
+        """What the touched file groups hold, and what they held since the base that they hold no more.
+
+        What has left them may be elsewhere, as it was: clustering and rows that change their partition take it there.
+        """
         if gone := [group for group in sorted(question.groups) if reading.may_lack_files(group)]:
             return Overtaken(
                 f"files of {gone[0][1]} that {self.name} was built of were cleaned before it was caught up, so that "
@@ -97,19 +101,21 @@ class SecondaryIndexKeeping:
         snapshot = Snapshot(reading.instant, reading.metadata.data_timeline, reading.view, ())
         entries = self._entries(reading.metadata, snapshot)
         rows = _Rows(reading, entries, reading.metadata.data.rows(snapshot, entries.columns))
-        slices = {group: reading.slice_of(group) for group in question.groups}
-        current = _together(key for found in slices.values() if found is not None for key in rows.now(found))
-        stale = _minus(_together(key for group in question.groups for key in rows.since_base(group)), current)
-        present = present_of(reading, pa.concat_arrays([current, stale]))
-        lacking = _minus(current, present)
+        kept = _together(key for group in sorted(question.groups) for key in rows.after(group, question))
+        former = _minus(_together(key for group in question.groups for key in rows.since_base(group)), kept)
+        present = present_of(reading, pa.concat_arrays([kept, former]))
+        stale = former.filter(pc.is_in(former, present))
+        others = _groups_of(reading, stale) - question.groups
+        stale = _minus(stale, _together(key for group in sorted(others) for key in rows.now(group)))
+        lacking = _minus(kept, present)
         values = pa.repeat(pa.scalar(secondary_value(rows.table_version), pa.large_binary()), len(lacking))
         return EntryChanges(
             puts=pa.table([lacking, values], schema=ENTRIES),
-            deletes=stale.filter(pc.is_in(stale, present)),
+            deletes=stale,
             present=present,
-            grounds=_Slices(slices),
+            grounds=_Slices({group: reading.slice_of(group) for group in question.groups | others}),
             shards=reading.shard_states(),
-            looked_at=len(current),
+            looked_at=len(kept),
         )
 
     def definition(self, metadata: MetadataTable) -> IndexDefinition | None:
@@ -139,8 +145,17 @@ class _Rows:
     def table_version(self) -> int:
         return self.reader.config.version
 
-    def now(self, found: FileSlice) -> Iterator[pa.Array]:
-        return self.entries.keys_of(self.reader, found)
+    def now(self, group: Group) -> Iterator[pa.Array]:
+        found = self.reading.slice_of(group)
+        return iter(()) if found is None else self.entries.keys_of(self.reader, found)
+
+    def after(self, group: Group, question: Question) -> Iterator[pa.Array]:
+        """As the commit left them: what later ones did is for these to say, or a restore to it would keep that."""
+        if group not in question.later:
+            return self.now(group)
+        found = self.reading.slice_at(group, question.instant)
+        reader = replace(self.reader, snapshot=replace(self.reader.snapshot, instant=question.instant))
+        return iter(()) if found is None else self.entries.keys_of(reader, found)
 
     def since_base(self, group: Group) -> Iterator[pa.Array]:
         """Of every row that a slice since the base has in any of its files: an entry may be made of each."""
@@ -158,6 +173,13 @@ class _Slices:
 
     def stand(self, reading: Reading) -> bool:
         return all(reading.slice_of(group) == found for group, found in self.slices.items())
+
+
+def _groups_of(reading: Reading, keys: pa.Array) -> frozenset[Group]:
+    """Where the records are that these entries are of, as the record index knows, which every such table has."""
+    _, records = split_secondary_keys(keys)
+    found = reading.metadata.index(IndexKind.RECORD_INDEX.value).find(pc.cast(records, pa.large_string()))
+    return frozenset(zip(found["partition"].to_pylist(), found["file_id"].to_pylist(), strict=True))
 
 
 def _together(pieces: Iterable[pa.Array]) -> pa.Array:

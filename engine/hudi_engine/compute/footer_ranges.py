@@ -99,6 +99,8 @@ def _nulls(chunk: ColumnChunk, leaf: Leaf) -> int:
 def _bounds(chunk: ColumnChunk, leaf: Leaf, writer: str) -> tuple[Bound | None, Bound | None]:
     kind = leaf.kind
     assert kind is not None
+    if not chunk.values:
+        return None, None
     if chunk.nulls == chunk.values:
         nought = _of_nulls(leaf)
         return nought, nought

@@ -1,4 +1,4 @@
-"""A record index in flight in a world: as far as a build is when the catch-up begins."""
+"""An index in flight in a world: as far as a build is when the catch-up begins."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -8,10 +8,12 @@ from hudi_engine.action.base import build_base
 from hudi_engine.action.catch_up import CatchUp
 from hudi_engine.action.coverage import Base, find_base
 from hudi_engine.action.execute import Run, execute_plan
+from hudi_engine.action.index import Ready, Redo, run_index
 from hudi_engine.action.plans import IndexPlan
 from hudi_engine.action.publish import publish
 from hudi_engine.action.reading import Reading, read
-from hudi_engine.action.schedule import IndexRequest, schedule
+from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
+from hudi_engine.action.undo import undo_run
 from hudi_engine.clock import SystemClock
 from hudi_engine.format import properties
 from hudi_engine.index.block_cache import BlockCache
@@ -51,7 +53,7 @@ def in_build(
     world: World,
     body: Callable[[Run], None],
     *,
-    before_publishing: Callable[[], None] = lambda: None,
+    before_publishing: Callable[[], object] = lambda: None,
     request: IndexRequest = _GLOBAL,
 ) -> Heard:
     """Let `body` happen while a build runs whose base is published."""
@@ -75,8 +77,29 @@ def on_stage(run: Run, stage: StagedStorage) -> Run:
     return replace(run, site=replace(run.site, storage=stage))
 
 
-def base_of(run: Run) -> Base:
-    base = find_base(run.site.metadata(), run.plan.requested_at, NAME)
+def built_beside(
+    world: World,
+    request: IndexRequest,
+    *,
+    before: Callable[[], object] = lambda: None,
+    after: Callable[[Run], object] = lambda _: None,
+) -> tuple[Heard, Ready | Skipped | Redo]:
+    """A whole build, with what happens before it is published and after; what is not `Ready` is undone."""
+    outcomes: list[Ready | Skipped | Redo] = []
+
+    def body(run: Run) -> None:
+        after(run)
+        outcomes.append(run_index(run))
+        if not isinstance(outcomes[0], Ready):
+            undo_run(run)
+
+    watch = in_build(world, body, before_publishing=before, request=request)
+    (outcome,) = outcomes
+    return watch, outcome
+
+
+def base_of(run: Run, name: str = NAME) -> Base:
+    base = find_base(run.site.metadata(), run.plan.requested_at, name)
     assert base is not None
     return base
 

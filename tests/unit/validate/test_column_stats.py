@@ -1,3 +1,4 @@
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,24 @@ def test_bounds_that_hudi_lost_to_nan_are_wrong(folder: Path) -> None:
         assert each.fault is Fault.WRONG
         assert each.found.split(":")[0] in {"near", "far"}
         assert "where a file holds NaN" in each.expected
+
+
+@pytest.mark.parametrize("folder", ["v9_cow_statistics"], indirect=True)
+def test_nan_is_wrong_as_the_least_of_a_column_that_has_numbers(folder: Path) -> None:
+    key = next(each.key for each in check(folder) if each.found.startswith("near: min 0.0"))
+    damaged.change_entry(folder, INDEX, key, set_bound("minValue", "FloatWrapper", math.nan))
+
+    (only,) = [each for each in check(folder) if each.key == key]
+
+    assert only.found.startswith("near: min nan, ")
+
+
+@pytest.mark.parametrize("folder", ["v9_mor_partial"], indirect=True)
+def test_a_log_with_partial_updates_may_have_no_entries(folder: Path) -> None:
+    (log,) = [file.name for file in folder.glob(".*_20261118125011117.log.1_*")]
+    damaged.remove_entry(folder, INDEX, column_stats_key("celsius", "", log))
+
+    assert not check(folder)
 
 
 @each_table
