@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from hudi_engine.action.attempts import Attempt, all_reserved, attempts_of, begin_attempt, given, remove_pending_commits
-from hudi_engine.action.metadata_instants import base_instant
+from hudi_engine.action.metadata_instants import Archive, archive_of, base_instant
 from hudi_engine.action.plans import IndexPlan, read_plan
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.concurrency.heartbeat import Liveness
@@ -34,13 +34,14 @@ def execute_plan(site: Site, requested_at: str, run: Callable[[Run], _Outcome]) 
     writes then takes no effect.
     """
     await_silence(site, requested_at)
+    archive = archive_of(site.metadata())
     with ExitStack() as on_exit:
         with site.transaction() as transaction:  # 2, and 6 on leaving
             instant = _pending(transaction, requested_at)  # 4
             plan = read_plan(transaction.table, instant)  # 1
             _refuse_if_running(site, requested_at)  # 3
             remove_pending_commits(transaction, requested_at)
-            attempt = _take_over(transaction, plan)
+            attempt = _take_over(transaction, plan, archive)
             liveness = on_exit.enter_context(site.heartbeats.beating(requested_at))  # 5, and 8 on leaving
             _begin(transaction, instant)
         return run(Run(site, plan, attempt, liveness))  # 7
@@ -89,12 +90,12 @@ def _pending(transaction: Transaction, requested_at: str) -> Instant:
     )
 
 
-def _take_over(transaction: Transaction, plan: IndexPlan) -> Attempt:
+def _take_over(transaction: Transaction, plan: IndexPlan, archive: Archive) -> Attempt:
     site = transaction.site
     earlier = attempts_of(site.storage, plan.requested_at)
     number = max(given(site.storage).number, earlier[-1].number if earlier else 0) + 1
     names = tuple(index.name for index in plan.indexes)
-    reserved = base_instant(transaction.metadata, names[0], all_reserved(site.storage))
+    reserved = base_instant(transaction.metadata, names[0], all_reserved(site.storage), archive)
     attempt = Attempt(plan.requested_at, names, number, site.owner, site.clock.now_ms(), reserved)
     transaction.require_held()
     begin_attempt(site.storage, attempt)

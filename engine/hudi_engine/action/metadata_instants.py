@@ -1,6 +1,7 @@
 """Which instant times the engine writes to the metadata table at (`hudi-format` 3.7)."""
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from hudi_engine.concurrency.instant_times import just_below
@@ -29,8 +30,7 @@ def solo_instant(metadata: MetadataTable, taken: Sequence[str]) -> InstantTime:
     `taken` are times that were given away and may stand nowhere yet, the last one last. Once the highest is among them
     the count goes on from the lowest that is free.
     """
-    archived = (instant.requested_at for instant in metadata.table.history())
-    used = _numbers((*_on_timeline(metadata), *archived, *_in_names(metadata, "record_index"), *taken))
+    used = _numbers((*_on_timeline(metadata), *_in_names(metadata, "record_index"), *taken))
     last = max(used, default=_OURS.start - 1)
     if last == _OURS[-1]:
         last = (_numbers(taken) or [last])[-1]
@@ -50,7 +50,21 @@ def _numbers(times: Sequence[str]) -> list[int]:
     return [number for number in numbers if number in _OURS]
 
 
-def base_instant(metadata: MetadataTable, index: str, taken: Sequence[str]) -> InstantTime:
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The instants that the metadata table has archived, as long as its timeline begins where it did: with `first`."""
+
+    first: str
+    instants: tuple[str, ...]
+
+
+def archive_of(metadata: MetadataTable) -> Archive:
+    """To be read before the lock is taken, since it grows with the table's age."""
+    first = metadata.timeline.first_write_still_active()
+    return Archive(first, tuple(instant.requested_at for instant in metadata.table.history()))
+
+
+def base_instant(metadata: MetadataTable, index: str, taken: Sequence[str], archive: Archive) -> InstantTime:
     """The time at which the base of an index is committed: reserved for the engine and used by nobody.
 
     Whatever is older than a timeline's first write and not on it counts as completed. So once the metadata table has
@@ -58,8 +72,9 @@ def base_instant(metadata: MetadataTable, index: str, taken: Sequence[str]) -> I
     more. Before that, as in Hudi, an index is made as if before every commit of the data.
     """
     first = metadata.timeline.first_write_still_active()
-    if first.startswith(SOLO) or not metadata.table.history():
-        return solo_instant(metadata, taken)
+    archived = (archive if archive.first == first else archive_of(metadata)).instants
+    if first.startswith(SOLO) or not archived:
+        return solo_instant(metadata, (*archived, *taken))
     return log_instant(metadata, index, first, taken)
 
 

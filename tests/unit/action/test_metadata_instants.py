@@ -3,7 +3,7 @@
 import pytest
 
 from hudi_engine.action.metadata_commit import INITIAL, MetadataCommit, begin_metadata_commit, run_metadata_commit
-from hudi_engine.action.metadata_instants import log_instant, solo_instant
+from hudi_engine.action.metadata_instants import Archive, archive_of, base_instant, log_instant, solo_instant
 from hudi_engine.errors import Contradiction
 from hudi_engine.format import service_records
 from hudi_engine.format.instant_names import InstantTime
@@ -11,6 +11,7 @@ from hudi_engine.format.service_records import RecordName
 from hudi_engine.storage.memory import MemoryStorage
 from tests.golden.in_memory import golden_in_memory
 from tests.unit.action.metadata_tables import COMPLETED_AT, INDEX, INDEXED, VERSIONS, opened
+from tests.worlds.stage import StagedStorage
 
 each_version = pytest.mark.parametrize("version", VERSIONS)
 METADATA = ".hoodie/metadata"
@@ -53,6 +54,24 @@ def test_after_the_last_of_the_times_the_count_goes_on_from_the_first_that_is_fr
 def test_when_all_times_are_in_use_it_says_what_to_do() -> None:
     with pytest.raises(Contradiction, match="Drop the index"):
         solo_instant(opened(golden_in_memory(INDEXED[9])), [f"{number:017d}" for number in range(500, 1000)])
+
+
+@pytest.mark.parametrize("golden", ["v6_cow_archived", "v8_mor_archived", "v9_cow_archived"])
+def test_the_archive_is_not_read_again_under_the_lock_unless_it_has_grown(golden: str) -> None:
+    storage = golden_in_memory(golden)
+    archive = archive_of(opened(storage))
+    stage = StagedStorage(storage)
+    metadata = opened(stage)
+    stage.journal.clear()
+
+    as_it_is = base_instant(metadata, INDEX, (), archive)
+    read = list(stage.journal)
+    as_it_was = base_instant(metadata, INDEX, (), Archive("20200101000000000", ()))
+
+    assert as_it_is == as_it_was
+    assert as_it_is < archive.first
+    assert [operation for operation, _ in read] == ["list"]
+    assert len(stage.journal) > 2 * len(read) + 1
 
 
 @each_version
