@@ -35,6 +35,7 @@ bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; wr
 	$(PYTHON) -m benchmarks.lookup
 	$(PYTHON) -m benchmarks.record_index
 	$(PYTHON) -m benchmarks.indexes
+	$(PYTHON) -m benchmarks.writer_beside
 	$(PYTHON) -m benchmarks.operator
 
 fuzz: setup ## damage every format for a minute
