@@ -9,7 +9,7 @@ from hudi_engine.errors import EngineError, NoSpaceLeft, StorageUnavailable
 from hudi_engine.storage.memory import Way
 from tests.crash.cases import Case, count_writes, require_survives_crash, require_survives_error
 from tests.crash.conftest import CASES
-from tests.crash.verbs import VERBS
+from tests.crash.verbs import VERBS, VERBS_OF_OTHER_KINDS
 from tests.worlds.starts import STARTS
 
 pytestmark = pytest.mark.thorough
@@ -17,9 +17,11 @@ pytestmark = pytest.mark.thorough
 Record = Callable[[str, object], None]
 ERRORS = {"unavailable": StorageUnavailable, "full": NoSpaceLeft}
 _QUICK_STEP = 9
+_QUICK_STEP_OF_OTHER_KINDS = 21
 _IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
 # Each version and each type; `make soak` takes all pairs of them.
 _STARTS = tuple(STARTS) if _IS_SOAK else ("v6_mor", "v8_cow", "v9_mor")
+_START_OF_OTHER_KINDS = "v9_mor"
 _STARTS_OF_ERRORS = ("v6_mor", "v9_mor") if _IS_SOAK else ("v9_mor",)
 
 
@@ -29,6 +31,13 @@ def cases(start: str, verb: str, ways: tuple[Way, ...], step: int = 1, first: in
         for way in ways:
             for is_other in (False, True):
                 yield Case(start, verb, at_write, way, is_other)
+
+
+def in_turns(verb: str, step: int = 1) -> Iterator[Case]:
+    """Every write, by one of the ways and one of the engines in turns; `make soak` takes all of them at each."""
+    ways = tuple(Way)
+    for place, at_write in enumerate(range(1, count_writes(_START_OF_OTHER_KINDS, verb) + 1, step)):
+        yield Case(_START_OF_OTHER_KINDS, verb, at_write, ways[place // 2 % len(ways)], is_other=place % 2 == 1)
 
 
 def require_all(found: Iterator[Case], check: Callable[[Case], None], record: Record) -> None:
@@ -55,6 +64,18 @@ def test_a_crash_at_any_write_is_survived(start: str, verb: str, way: Way, recor
 def test_a_store_that_fails_at_any_write_is_survived(start: str, verb: str, kind: str, record_property: Record) -> None:
     ways = (Way.BEFORE, Way.AFTER)
     require_all(cases(start, verb, ways), lambda case: _require_survives(case, ERRORS[kind]), record_property)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("verb", VERBS_OF_OTHER_KINDS)
+def test_a_crash_at_any_write_of_other_kinds_is_survived(verb: str, record_property: Record) -> None:
+    found = cases(_START_OF_OTHER_KINDS, verb, tuple(Way)) if _IS_SOAK else in_turns(verb)
+    require_all(found, require_survives_crash, record_property)
+
+
+@pytest.mark.parametrize("verb", VERBS_OF_OTHER_KINDS)
+def test_crashes_here_and_there_of_other_kinds_are_survived(verb: str, record_property: Record) -> None:
+    require_all(in_turns(verb, _QUICK_STEP_OF_OTHER_KINDS), require_survives_crash, record_property)
 
 
 @pytest.mark.parametrize("verb", VERBS)
