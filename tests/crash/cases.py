@@ -9,9 +9,9 @@ from typing import Final
 from hudi_engine.action.index import build
 from hudi_engine.errors import EngineError
 from hudi_engine.storage.memory import Crash, Fault, Way
-from tests.crash.verbs import REQUEST, VERBS, moment
-from tests.worlds.invariants import require_safe, require_tidy
-from tests.worlds.java_metadata import RECORD_INDEX
+from tests.crash.verbs import moment, verb_of
+from tests.valid import require_valid
+from tests.worlds.invariants import ROWS, require_safe, require_tidy
 from tests.worlds.stage import Cue, StagedStorage
 from tests.worlds.world import World, world_at
 from tests.worlds.writer import Writer, partitions_of
@@ -41,7 +41,7 @@ def count_writes(start: str, verb: str) -> int:
     """How many writes the verb makes when nothing happens to it."""
     world = world_at(moment(start, verb))
     storage = world.storage.restarted()
-    VERBS[verb].run(world, world.site("first", StagedStorage(storage)))
+    verb_of(verb).run(world, world.site("first", StagedStorage(storage)))
     return storage.writes
 
 
@@ -49,7 +49,8 @@ def require_survives_crash(case: Case) -> None:
     """Dead at that write; safe right after; done, right and tidy after the same request."""
     world, path = _struck(case, Crash())
     with _told(case, path):
-        require_safe(world)
+        require_safe(world, _names(case))
+        require_valid(world.metadata(), _others_in_use(world, case))
         _recover(world, case)
 
 
@@ -64,7 +65,7 @@ def count_looks(start: str, verb: str) -> int:
     """How many reads and listings the verb makes when nothing happens to it."""
     world = world_at(moment(start, verb))
     stage = StagedStorage(world.storage.restarted())
-    VERBS[verb].run(world, world.site("first", stage))
+    verb_of(verb).run(world, world.site("first", stage))
     return sum(operation in _LOOKS for operation, _ in stage.journal)
 
 
@@ -85,13 +86,14 @@ def _fail(error: EngineError) -> None:
 def _require_survives(world: World, stage: StagedStorage, case: Case) -> None:
     said: EngineError | None = None
     try:
-        VERBS[case.verb].run(world, world.site("first", stage))
+        verb_of(case.verb).run(world, world.site("first", stage))
     except EngineError as raised:
         said = raised
     with _told(case, *stage.writes[-1:]):
         assert said is None or str(said), "an error without a word"
         assert not _locked(world), "the lock is still held"
-        require_safe(world)
+        require_safe(world, _names(case))
+        require_valid(world.metadata(), _others_in_use(world, case))
         if said is None:
             _require_done(world, case)
         _recover(world, case)
@@ -101,30 +103,44 @@ def _struck(case: Case, signal: BaseException) -> tuple[World, tuple[str, str]]:
     world = world_at(moment(case.start, case.verb))
     stage = StagedStorage(world.storage.restarted(Fault(case.at_write, case.way, signal, _TORN_BYTES)))
     with suppress(Crash):
-        VERBS[case.verb].run(world, world.site("first", stage))
+        verb_of(case.verb).run(world, world.site("first", stage))
     assert stage.is_dead, f"{case}: nothing died"
     return world, stage.writes[-1]
 
 
 def _recover(world: World, case: Case) -> None:
+    left_out: tuple[str, ...] = ()
     if case.is_other:
+        left_out = _others_in_use(world, case)
         _commit(world, "meanwhile")
-        require_safe(world)
+        require_safe(world, _names(case))
     site = world.site("second" if case.is_other else "first")
-    VERBS[case.verb].run(world, site)
+    verb_of(case.verb).run(world, site)
     _require_done(world, case)
+    require_valid(world.metadata(), [name for name in _others_in_use(world, case) if name not in left_out])
     _commit(world, "afterwards")
-    require_safe(world)
+    require_safe(world, _names(case))
 
 
 def _require_done(world: World, case: Case) -> None:
-    is_ready = VERBS[case.verb].is_ready_after
+    verb = verb_of(case.verb)
+    is_ready = verb.is_ready_after
     if is_ready is None:
-        require_safe(world)
-        build(world.site("third"), REQUEST)
+        require_safe(world, _names(case))
+        build(world.site("third"), verb.request)
         is_ready = True
-    require_tidy(world)
-    assert (RECORD_INDEX in world.flags()[0]) == is_ready
+    require_tidy(world, _names(case))
+    assert [name in world.flags()[0] for name in verb.request.names] == [is_ready] * len(verb.request.names)
+
+
+def _names(case: Case) -> tuple[str, ...]:
+    return (*ROWS, *(name for name in verb_of(case.verb).request.names if name not in ROWS))
+
+
+def _others_in_use(world: World, case: Case) -> tuple[str, ...]:
+    """The indexes of the case that are complete and that the writers of these worlds do not maintain."""
+    readable, _ = world.flags()
+    return tuple(name for name in verb_of(case.verb).request.names if name in readable and name not in ROWS)
 
 
 def _commit(world: World, name: str) -> None:

@@ -16,7 +16,7 @@ from tests.crash.cases import (
     require_survives_error,
 )
 from tests.crash.conftest import CASES
-from tests.crash.verbs import BY_PARTITION, EVERYWHERE
+from tests.crash.verbs import BY_PARTITION, EVERYWHERE, VERBS_OF_OTHER_KINDS
 from tests.worlds.starts import STARTS
 
 pytestmark = pytest.mark.thorough
@@ -29,6 +29,7 @@ _LOOKS_OF_A_VERB = 15
 _IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
 # Each version and each type; `make soak` takes all pairs of them.
 _STARTS = tuple(STARTS) if _IS_SOAK else ("v6_mor", "v8_cow", "v9_mor")
+_START_OF_OTHER_KINDS = "v9_mor"
 _STARTS_OF_ERRORS = ("v6_mor", "v9_mor") if _IS_SOAK else ("v9_mor",)
 
 
@@ -38,6 +39,13 @@ def cases(start: str, verb: str, ways: tuple[Way, ...], step: int = 1, first: in
         for way in ways:
             for is_other in (False, True):
                 yield Case(start, verb, at_write, way, is_other)
+
+
+def in_turns(verb: str, step: int = 1) -> Iterator[Case]:
+    """Every write, by one of the ways and one of the engines in turns; `make soak` takes all of them at each."""
+    ways = tuple(Way)
+    for place, at_write in enumerate(range(1, count_writes(_START_OF_OTHER_KINDS, verb) + 1, step)):
+        yield Case(_START_OF_OTHER_KINDS, verb, at_write, ways[place // 2 % len(ways)], is_other=place % 2 == 1)
 
 
 def require_all(found: Iterator[Case], check: Callable[[Case], None], record: Record) -> None:
@@ -81,6 +89,13 @@ def test_a_store_that_fails_to_answer_is_survived(verb: str, record_property: Re
     for at_look in looks:
         require_survives_blindness("v9_mor", verb, at_look, StorageUnavailable("the store of the test does not answer"))
     record_property(CASES, len(looks))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("verb", VERBS_OF_OTHER_KINDS)
+def test_a_crash_at_any_write_of_other_kinds_is_survived(verb: str, record_property: Record) -> None:
+    found = cases(_START_OF_OTHER_KINDS, verb, tuple(Way)) if _IS_SOAK else in_turns(verb)
+    require_all(found, require_survives_crash, record_property)
 
 
 @pytest.mark.parametrize("verb", EVERYWHERE)

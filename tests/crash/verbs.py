@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from hudi_engine.action.attempts import FOLDER as ATTEMPTS
@@ -17,7 +17,6 @@ from hudi_engine.format.instant_names import Action
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.storage.memory import Crash
 from hudi_engine.table.properties_file import BACKUP
-from tests.worlds.java_metadata import RECORD_INDEX
 from tests.worlds.stage import StagedStorage
 from tests.worlds.world import Saved, World, saved, world_of
 from tests.worlds.writer import Write, Writer, partitions_of
@@ -30,19 +29,24 @@ _BY_PARTITION: Final = IndexRequest((IndexKind.RECORD_INDEX,), is_partitioned=Tr
 class Verb:
     """What is done, by `run`, again and again until it is done; `prepare` brings a table to where it begins.
 
-    `is_ready_after` says whether the index is complete afterwards; None where the verb leaves a plan for others.
+    `is_ready_after` says whether the indexes are complete afterwards; None where the verb leaves a plan for others.
     """
 
     prepare: Callable[[World], None]
     run: Callable[[World, Site], None]
     is_ready_after: bool | None
+    request: IndexRequest = REQUEST
+
+
+def verb_of(name: str) -> Verb:
+    return (VERBS | VERBS_OF_OTHER_KINDS)[name]
 
 
 @cache
 def moment(start: str, name: str) -> Saved:
     """The table as it is when the verb begins."""
     world = world_of(start)
-    VERBS[name].prepare(world)
+    verb_of(name).prepare(world)
     return saved(world)
 
 
@@ -63,12 +67,8 @@ def _schedule(world: World, site: Site) -> None:
     schedule(site, REQUEST)
 
 
-def _build(world: World, site: Site) -> None:
-    build(site, REQUEST)
-
-
-def _build_by_partition(world: World, site: Site) -> None:
-    build(site, _BY_PARTITION)
+def _build(_: World, site: Site, request: IndexRequest = REQUEST) -> None:
+    build(site, request)
 
 
 def _published_with_arrears(world: World, request: IndexRequest = REQUEST) -> None:
@@ -79,24 +79,20 @@ def _published_with_arrears(world: World, request: IndexRequest = REQUEST) -> No
     write.complete()
 
 
-def _published_by_partition_with_arrears(world: World) -> None:
-    _published_with_arrears(world, _BY_PARTITION)
-
-
 def _publish_and_die(world: World, request: IndexRequest = REQUEST) -> None:
     stage = StagedStorage(world.storage.restarted())
-    stage.once(lambda: RECORD_INDEX in world.flags()[1] and BACKUP not in world.paths(), stage.die)
+    stage.once(lambda: set(request.names) <= set(world.flags()[1]) and BACKUP not in world.paths(), stage.die)
     with suppress(Crash):
         build(world.site("first", stage), request)
     assert stage.is_dead, "the build ended before it could be killed"
 
 
-def _ready(world: World) -> None:
-    build(world.site("builder"), REQUEST)
+def _ready(world: World, request: IndexRequest = REQUEST) -> None:
+    build(world.site("builder"), request)
 
 
-def _drop(world: World, site: Site) -> None:
-    run_drop(site, [RECORD_INDEX])
+def _drop(_: World, site: Site, request: IndexRequest = REQUEST) -> None:
+    run_drop(site, request.names)
 
 
 def _abort(world: World, site: Site) -> None:
@@ -117,8 +113,47 @@ EVERYWHERE: Final = {
 }
 """Of `build` all of RFC-45's steps are killed: base, publish, catch-up, complete. Of `catch-up` only the last two."""
 BY_PARTITION: Final = {
-    "build by partition": Verb(_one_commit, _build_by_partition, True),
-    "catch-up by partition": Verb(_published_by_partition_with_arrears, _build_by_partition, True),
+    "build by partition": Verb(_one_commit, partial(_build, request=_BY_PARTITION), True, _BY_PARTITION),
+    "catch-up by partition": Verb(
+        partial(_published_with_arrears, request=_BY_PARTITION),
+        partial(_build, request=_BY_PARTITION),
+        True,
+        _BY_PARTITION,
+    ),
 }
 """A record index for each partition, which only version 9 has."""
 VERBS: Final = EVERYWHERE | BY_PARTITION
+
+
+OF_FILES: Final = IndexRequest((IndexKind.BLOOM_FILTERS, IndexKind.COLUMN_STATS))
+_SECONDARY: Final = "secondary_index_by_seen"
+SECONDARY: Final = IndexRequest((_SECONDARY,), columns={_SECONDARY: ("seen",)})
+
+
+def _of(request: IndexRequest, first: Callable[[World], None]) -> dict[str, Verb]:
+    """Build, catch-up and drop of these indexes; `first` brings a table to where they can be built."""
+
+    def prepared(more: Callable[[World], None]) -> Callable[[World], None]:
+        def both(world: World) -> None:
+            first(world)
+            more(world)
+
+        return both
+
+    def build_them(world: World, site: Site) -> None:
+        _build(world, site, request)
+
+    def drop_them(world: World, site: Site) -> None:
+        _drop(world, site, request)
+
+    named = " and ".join(request.names)
+    return {
+        f"build {named}": Verb(prepared(_one_commit), build_them, True, request),
+        f"catch up {named}": Verb(
+            prepared(partial(_published_with_arrears, request=request)), build_them, True, request
+        ),
+        f"drop {named}": Verb(prepared(partial(_ready, request=request)), drop_them, False, request),
+    }
+
+
+VERBS_OF_OTHER_KINDS: Final = _of(OF_FILES, lambda _: None) | _of(SECONDARY, _ready)

@@ -5,7 +5,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,7 +17,7 @@ from hudi_engine.format.log.block import BlockType, HeaderKey
 from hudi_engine.format.log.reader import read_blocks
 from hudi_engine.format.names import PARTITION_METAFILE, parse_base_file, parse_log_file
 from hudi_engine.index.index import Index
-from hudi_engine.index.kinds import parse_shard_name
+from hudi_engine.index.kinds import IndexKind, kind_of, parse_shard_name
 from hudi_engine.index.metadata_table import FOLDER, MetadataTable
 from hudi_engine.storage.paths import require_file_path
 from hudi_engine.table.properties_file import BACKUP, MAIN
@@ -26,47 +26,52 @@ from tests.worlds.java_metadata import RECORD_INDEX, Location
 from tests.worlds.starts import stored_in
 from tests.worlds.world import World
 
-_SHARDS: Final = f"{FOLDER}/{RECORD_INDEX}"
+ROWS: Final = (RECORD_INDEX,)
+"""The indexes that are built in most worlds."""
+# Since which table version an index of the kind is defined in a file; of other kinds none is.
+_DEFINED_SINCE: Final = {IndexKind.RECORD_INDEX: 9, IndexKind.COLUMN_STATS: 8, IndexKind.SECONDARY_INDEX: 8}
 _LISTS: Final = {
     "hoodie.table.metadata.partitions",
     "hoodie.table.metadata.partitions.inflight",
     "hoodie.table.index.defs.path",
 }
 _LEFTOVER: Final = re.compile(r"\.hoodie/(\.index_attempts/[0-9]|\.heartbeat/)")
-# All that writers and engines may ever make; whatever else appears is a leak.
-_KNOWN: Final = re.compile(
+# All that writers and engines may ever make of these indexes; whatever else appears is a leak.
+_KNOWN: Final = (
     r"\.hoodie/hoodie\.properties(\.backup)?"
     r"|\.hoodie/\.index_defs/index\.json(\.backup)?"
-    r"|\.hoodie/\.heartbeat/[0-9]{17}"
-    r"|\.hoodie/\.index_attempts/([0-9]{17}/([0-9]{4,}\.json|[0-9]{17,20}\.reserved)|(dropped|built)/record_index\.json)"
-    r"|\.hoodie/\.index_attempts/given-[0-9]{6,}\.json"
-    r"|\.hoodie/(metadata/\.hoodie/)?(timeline/)?[0-9]{17}[0-9]*(_[0-9]{17})?\.[a-z.]+"
-    r"|\.hoodie/metadata/(files|record_index)/[^/]+"
+    r"|\.hoodie/\.heartbeat/[0-9]{{17}}"
+    r"|\.hoodie/\.index_attempts/([0-9]{{17}}/([0-9]{{4,}}\.json|[0-9]{{17,20}}\.reserved)|(dropped|built)/({0})\.json)"
+    r"|\.hoodie/\.index_attempts/given-[0-9]{{6,}}\.json"
+    r"|\.hoodie/(metadata/\.hoodie/)?(timeline/)?[0-9]{{17}}[0-9]*(_[0-9]{{17}})?\.[a-z.]+"
+    r"|\.hoodie/metadata/(files|{0})/[^/]+"
     r"|(?!\.hoodie/).+\.parquet|(?!\.hoodie/).*\..+\.log\.[0-9]+_[0-9-]+|(.+/)?\.hoodie_partition_metadata"
 )
 
 
-def require_safe(world: World) -> None:
-    """S1 to S6, S10 to S12, S21, S25 to S27, S29: true of every moment."""
+def require_safe(world: World, names: Sequence[str] = ROWS) -> None:
+    """S1 to S6, S10 to S12, S21, S25 to S27, S29: true of every moment. `names` are the indexes that are built.
+
+    Writers of these worlds maintain no index but the record index: whether others are right is for `require_valid`.
+    """
     metadata = world.metadata()
+    config = metadata.data.config
     _require_whole_properties(world)
     _require_lists(metadata)
     _require_single_instants(metadata)
-    _require_known_paths(world)
+    _require_known_paths(world, names)
     _require_metadata_agrees(metadata)
-    if RECORD_INDEX in metadata.data.config.inflight_indexes:
-        _require_committed_base(metadata)
-    if RECORD_INDEX in metadata.data.config.readable_indexes:
-        _require_committed_base(metadata)
+    for name in names:
+        if name in (*config.inflight_indexes, *config.readable_indexes):
+            _require_committed_base(metadata, name)
+    if RECORD_INDEX in config.readable_indexes:
         require_right_answers(world, metadata)
 
 
-def require_tidy(world: World) -> None:
+def require_tidy(world: World, names: Sequence[str] = ROWS) -> None:
     """And nothing is left over: S10, S12, L1."""
-    require_safe(world)
+    require_safe(world, names)
     metadata = world.metadata()
-    is_built = RECORD_INDEX in metadata.data.config.readable_indexes
-    assert RECORD_INDEX not in metadata.data.config.inflight_indexes, "the record index is in flight for ever"
     files = stored_in(world.storage)
     assert BACKUP not in files, "a backup of the properties"
     live = {instant.requested_at for instant in metadata.data_timeline.pending()}
@@ -76,10 +81,18 @@ def require_tidy(world: World) -> None:
     assert not indexing, f"pending plans: {[instant_file(i) for i in indexing]}"
     pending = [i.requested_at for i in metadata.timeline.pending() if i.requested_at not in live]
     assert not pending, f"pending in the metadata table: {pending}"
-    _require_no_orphans(metadata, files, is_built=is_built)
+    for name in names:
+        _require_tidy_index(metadata, name, files)
 
-    has_definition = RECORD_INDEX in metadata.definitions
-    assert has_definition == (is_built and metadata.data.config.version >= 9), f"a definition: {has_definition}"
+
+def _require_tidy_index(metadata: MetadataTable, name: str, files: Iterable[str]) -> None:
+    config = metadata.data.config
+    assert name not in config.inflight_indexes, f"{name} is in flight for ever"
+    is_built = name in config.readable_indexes
+    _require_no_orphans(metadata, name, files, is_built=is_built)
+    since = _DEFINED_SINCE.get(kind_of(name))
+    is_defined = is_built and since is not None and config.version >= since
+    assert (name in metadata.definitions) == is_defined, f"a definition of {name}: {not is_defined}"
 
 
 def require_right_answers(world: World, metadata: MetadataTable) -> None:
@@ -144,10 +157,11 @@ def _require_distinct_times(timeline: Timeline) -> None:
     assert len(set(ended)) == len(ended), f"two completions at one time: {Counter(ended).most_common(1)}"
 
 
-def _require_known_paths(world: World) -> None:
+def _require_known_paths(world: World, names: Sequence[str]) -> None:
+    known = re.compile(_KNOWN.format("|".join(map(re.escape, names))))
     for path in stored_in(world.storage).keys() - world.began_with.keys():
         require_file_path(path)
-        assert _KNOWN.fullmatch(path), f"nobody's file: {path}"
+        assert known.fullmatch(path), f"nobody's file: {path}"
 
 
 def _require_metadata_agrees(metadata: MetadataTable) -> None:
@@ -163,9 +177,9 @@ def _require_metadata_agrees(metadata: MetadataTable) -> None:
                 assert there.completed_at < instant.completed_at, "visible before its metadata"
 
 
-def _require_committed_base(metadata: MetadataTable) -> None:
+def _require_committed_base(metadata: MetadataTable, index: str) -> None:
     """S5: a flag means that all shards are there, and that those that have a base file have a committed one."""
-    shards = _shard_files(metadata)
+    shards = _shard_files(metadata, index)
     numbers: dict[str | None, list[int]] = {}
     for name in map(parse_shard_name, sorted(shards)):
         numbers.setdefault(name.partition, []).append(name.number)
@@ -176,17 +190,17 @@ def _require_committed_base(metadata: MetadataTable) -> None:
     assert not bare, f"flagged, and nothing of {bare} is committed"
 
 
-def _shard_files(metadata: MetadataTable) -> dict[str, set[str]]:
+def _shard_files(metadata: MetadataTable, index: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for file in metadata.table.storage.list(RECORD_INDEX):
+    for file in metadata.table.storage.list(index):
         name = parse_base_file(file.name) or parse_log_file(file.name)
         if name is not None:
             found.setdefault(name.file_id, set()).add(name.instant)
     return found
 
 
-def _require_no_orphans(metadata: MetadataTable, files: Iterable[str], *, is_built: bool) -> None:
-    there = {path for path in files if path.startswith(f"{_SHARDS}/")}
+def _require_no_orphans(metadata: MetadataTable, index: str, files: Iterable[str], *, is_built: bool) -> None:
+    there = {path for path in files if path.startswith(f"{FOLDER}/{index}/")}
     if not is_built:
         assert not there, f"left over: {sorted(there)}"
         return

@@ -10,7 +10,7 @@ from hudi_engine.index.metadata_table import MetadataTable
 
 
 def published_base(metadata: MetadataTable, plan: IndexPlan, name: str) -> Base | None:
-    """The committed base of an index that this plan is building or has just built; None if there is none.
+    """The last committed base of an index that this plan is building or has just built; None if there is none.
 
     An attempt's record names the instant of its base, and no two attempts ever get the same: what an earlier plan of
     the same time left on the timeline is not taken for it.
@@ -19,7 +19,9 @@ def published_base(metadata: MetadataTable, plan: IndexPlan, name: str) -> Base 
     for instant in reversed(metadata.timeline.of(Action.DELTA_COMMIT)):
         if instant.is_completed and instant.requested_at in reserved:
             completed_at = metadata.view.completions.time_of(instant.requested_at) or ""
-            return base_of(name, metadata.table.commit(instant), instant.requested_at, completed_at)
+            base = base_of(name, metadata.table.commit(instant), instant.requested_at, completed_at)
+            if base is not None:  # a later attempt makes only those that have none
+                return base
     return _archived_base(metadata, reserved, name)
 
 
@@ -28,8 +30,9 @@ def _archived_base(metadata: MetadataTable, reserved: Collection[str], name: str
     if not reserved:
         return None
     commits = metadata.table.archived_commits(min(reserved), max(reserved))
-    found = [(instant, commit) for instant, commit in commits if instant.requested_at in reserved]
-    if not found:
-        return None
-    instant, commit = found[-1]
-    return base_of(name, commit, instant.requested_at, instant.completed_at or "")
+    bases = [
+        base_of(name, commit, instant.requested_at, instant.completed_at or "")
+        for instant, commit in commits
+        if instant.requested_at in reserved
+    ]
+    return next((base for base in reversed(bases) if base is not None), None)
