@@ -32,6 +32,8 @@ from tests.worlds.stage import StagedStorage
 from tests.worlds.world import Saved, World, saved, world_at, world_of
 from tests.worlds.writer import Write, Writer, partitions_of
 
+pytestmark = pytest.mark.thorough
+
 COLUMN_STATS, NAME = "column_stats", "partition_stats"
 REQUEST = IndexRequest((NAME,))
 BOTH = IndexRequest((NAME, COLUMN_STATS))
@@ -102,6 +104,24 @@ def own_logs(world: World) -> list[str]:
     done = [i.requested_at for i in metadata.timeline.completed() if i.requested_at not in known]
     named = [file.name for file in metadata.table.storage.list(NAME) if file.name.startswith(".partition-stats")]
     return sorted(time for time in done if any(f"_{time}." in name for name in named) and not time.startswith("0" * 14))
+
+
+def hold_up(world: World, seconds: int) -> None:
+    """A writer that began before the index and does not keep it completes in so many seconds: it is waited for."""
+    second = partitions_of(world)[1]
+    write = beating(world, Writer(world).begin().insert(second, "held up"))
+    world.clock.later(seconds, write.complete)
+
+
+def beating(world: World, write: Write) -> Write:
+    """The same, whose writer lives until it is done."""
+
+    def beat() -> None:
+        if write.instant in {i.requested_at for i in world.table().timeline().pending()}:
+            write.beat()
+
+    world.clock.each_second(beat)
+    return write
 
 
 def aware(world: World, write: Write, *, sees: Callable[[], set[str]] | None = None) -> Write:
@@ -301,15 +321,34 @@ def test_a_compaction_is_caught_up_with_and_one_in_flight_is_waited_for(start: s
     require_right(world)
 
 
-def test_of_a_partition_that_an_overwrite_emptied_no_entry_is_left() -> None:
-    world = with_column_stats("v9_cow")
+@pytest.mark.parametrize("start", A_FEW)
+def test_of_a_partition_all_of_whose_rows_were_moved_away_nothing_wrong_is_said(start: str) -> None:
+    world = with_column_stats(start)
     first, second, *_ = partitions_of(world)
     keys = in_partition(world, first)
 
     built(world, Writer(world).begin().move(second, *keys).complete)
 
     require_right(world)
-    assert not [row for row in stored(world.metadata().index(NAME)).values() if row["value_count"] == 0]
+
+
+@pytest.mark.parametrize("start", A_FEW)
+def test_of_a_partition_that_was_deleted_no_entry_is_left(start: str) -> None:
+    world = with_column_stats(start)
+    first, *_ = partitions_of(world)
+
+    def delete() -> None:
+        write = Writer(world).begin("replacecommit")
+        write.operation = "DELETE_PARTITION"
+        write.replaced = {first: [file_id for partition, file_id in write.rows if partition == first]}
+        write.complete()
+
+    built(world, delete)
+
+    require_right(world)
+    said = {row["file_name"] for row in stored(world.metadata().index(NAME)).values()}
+    assert first not in said
+    assert said == {*partitions_of(world)} - {first}
 
 
 @pytest.mark.parametrize("start", A_FEW)
@@ -368,21 +407,22 @@ def test_a_writer_whose_entry_would_lie_below_ours_is_waited_for_and_its_partiti
     world = with_column_stats(start)
     first, *_ = partitions_of(world)
     began: list[Write] = []
+    early: list[str] = []
 
     def overlap() -> None:
-        """Both began when the index was long in flight: neither would be waited for, were it not for what is below."""
-        world.clock.advance(60_000)
-        early = aware(world, Writer(world).begin().insert(first, "early"))
-        late = aware(world, Writer(world).begin().insert(first, "late"), sees=set)
-        Writer(world).keep_alive()
-        world.clock.each_second(early.beat)
-        began.append(early)
-        late.complete()
-        world.clock.later(20, early.complete)
+        began.append(beating(world, aware(world, Writer(world).begin().insert(first, "early"))))
+        early.append(began[0].instant)
+        aware(world, Writer(world).begin().insert(first, "late"), sees=set).complete()
 
-    heard = built(world, overlap)
+    world.clock.later(10, overlap)
+    hold_up(world, 20)
+    world.clock.later(40, lambda: began.pop().complete())
 
-    assert [said for said in heard.said if said.startswith("waiting") and began[0].instant in said]
+    heard = built(world)
+
+    waited = [said for said in heard.said if said.startswith("waiting")]
+    assert began == []
+    assert waited[-1].startswith(f"waiting for 1 pending: {early[0]} ")
     require_right(world)
 
 
@@ -390,16 +430,15 @@ def test_a_writer_whose_entry_would_lie_below_ours_is_waited_for_and_its_partiti
 def test_a_writer_that_ends_after_the_index_is_complete_adds_to_what_is_there(start: str) -> None:
     world = with_column_stats(start)
     first, *_ = partitions_of(world)
-    write: list[Write] = []
+    began: list[Write] = []
+    world.clock.later(10, lambda: began.append(beating(world, aware(world, Writer(world).begin()))))
+    hold_up(world, 20)
 
-    def begin() -> None:
-        world.clock.advance(60_000)
-        write.append(aware(world, Writer(world).begin().insert(first, "after")))
-        world.clock.each_second(write[0].beat)
+    heard = built(world)
 
-    built(world, Writer(world).begin().insert(first, "unaware").complete, begin)
-    write[0].complete()
-
+    assert not [said for said in heard.said if began[0].instant in said]
+    assert own_logs(world)
+    began[0].insert(first, "after").complete()
     require_right(world)
 
 
@@ -417,19 +456,17 @@ def test_a_compaction_of_the_metadata_table_between_two_commits_changes_nothing(
 
 
 @pytest.mark.parametrize("start", A_FEW)
-def test_a_restore_to_before_a_caught_up_commit_is_caught_up_with(start: str) -> None:
+def test_a_restore_takes_what_was_written_for_earlier_commits_too_and_these_are_looked_at_again(start: str) -> None:
     world = with_column_stats(start)
-    first, second, *_ = partitions_of(world)
+    first, *_ = partitions_of(world)
+    hold_up(world, 20)
     kept = Writer(world).begin().insert(first, "kept")
-    undone = Writer(world).begin().insert(first, "undone").insert(second, "undone 2")
-    stage = StagedStorage(world.storage.restarted())
-    stage.once(is_published(world), kept.complete)
-    stage.once(is_published(world), undone.complete)
-    stage.once(lambda: is_published(world)() and bool(own_logs(world)), lambda: services.restore(world, kept.instant))
+    undone = Writer(world).begin().insert(first, "undone")
+    world.clock.later(10, lambda: services.restore(world, kept.instant))
 
-    outcome = build(world.site("engine", stage), REQUEST)
+    built(world, kept.complete, undone.complete)
 
-    assert isinstance(outcome, Ready)
+    assert "kept" in world.truth()
     assert "undone" not in world.truth()
     require_right(world)
 
@@ -439,21 +476,18 @@ def test_a_writer_that_never_ends_and_whose_entry_would_lie_below_ours_ends_the_
     first, *_ = partitions_of(world)
 
     def overlap() -> None:
-        world.clock.advance(60_000)
-        early = aware(world, Writer(world).begin().insert(first, "early"))
-        world.clock.each_second(early.beat)
+        beating(world, aware(world, Writer(world).begin().insert(first, "early")))
         aware(world, Writer(world).begin().insert(first, "late"), sees=set).complete()
 
-    stage = StagedStorage(world.storage.restarted())
-    stage.once(is_published(world), overlap)
+    world.clock.later(10, overlap)
+    hold_up(world, 20)
 
     with pytest.raises(TimedOut, match="waiting for 1 pending"):
-        build(world.site("engine", stage), REQUEST)
+        built(world)
 
     assert world.flags() == (("column_stats", "files"), ())
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("way", Way, ids=lambda way: way.name.lower())
 def test_a_crash_at_any_write_is_survived(way: Way) -> None:
     begin = with_column_stats("v9_mor")
