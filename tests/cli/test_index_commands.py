@@ -245,7 +245,7 @@ def test_a_kind_that_cannot_be_built_is_refused_naming_those_that_can(
 
 def test_statistics_and_filters_and_a_secondary_index_are_built_by_one_call(golden: Golden, run: Run) -> None:
     table = golden("v9_mor_record_index_large")
-    kinds = ("column_stats", "bloom_filters", "secondary_index_by_place")
+    kinds = ("column_stats", "bloom_filters", "secondary_index_by_place", "partition_stats")
     asked = [*(word for kind in kinds for word in ("--type", kind)), "--column", "secondary_index_by_place=place"]
 
     built = run("index", "build", table, *asked, "--column", "column_stats=seen", ALONE, "--json")
@@ -253,9 +253,26 @@ def test_statistics_and_filters_and_a_secondary_index_are_built_by_one_call(gold
     again = run("index", "build", table, *asked, ALONE)
 
     assert built.code == 0, built.err
-    assert [kind["kind"] for kind in json.loads(built.out)["kinds"]] == list(kinds)
+    reported = json.loads(built.out)["kinds"]
+    assert [kind["kind"] for kind in reported] == list(kinds)
+    assert all(kind["keys"] for kind in reported)
     assert checked.code == 0, checked.out
     assert again.code == 3
+
+
+def test_partition_stats_is_planned_once_column_stats_is_complete(golden: Golden, run: Run) -> None:
+    table = golden("v9_mor_record_index_large")
+    kinds = ("--type", "partition_stats", "--type", "column_stats")
+
+    scheduled = run("index", "schedule", table, *kinds, ALONE, "--json")
+    too_early = run("index", "schedule", table, "--type", "partition_stats", ALONE)
+    ran = run("index", "run", table, scheduled.document["instant"], ALONE)
+    again = run("index", "schedule", table, *kinds, ALONE, "--json")
+
+    assert [kind["kind"] for kind in scheduled.document["kinds"]] == ["column_stats"]
+    assert "Build column_stats first" in too_early.err
+    assert ran.code == 0
+    assert [kind["kind"] for kind in again.document["kinds"]] == ["partition_stats"]
 
 
 def test_a_column_without_an_index_is_refused_where_several_could_have_it(golden: Golden, run: Run) -> None:

@@ -36,6 +36,7 @@ from tests.worlds.instants import InstantFiles, encode_commit
 
 FILES: Final = "files"
 RECORD_INDEX: Final = "record_index"
+PARTITION_STATS: Final = "partition_stats"
 _ALL_PARTITIONS: Final = "__all_partitions__"
 Location = tuple[str, str]
 """Partition and file id."""
@@ -50,11 +51,13 @@ class Changes:
     """What one commit says to the metadata table. A size of None is a file that is gone; so is a location of None.
 
     `left` has the partition that each deleted or moved key was in.
+    `statistics` are entries of `partition_stats`, of a commit that logs to it; None of one that does not.
     """
 
     files: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
     locations: Mapping[str, Location | None] = field(default_factory=dict)
     left: Mapping[str, str] = field(default_factory=dict)
+    statistics: Mapping[bytes, bytes] | None = None
 
 
 @dataclass(slots=True)
@@ -75,6 +78,8 @@ class JavaMetadata:
         stats: dict[str, list[dict[str, object]]] = {FILES: [self._log_files(metadata, instant, changes)]}
         if with_locations:
             stats[RECORD_INDEX] = self._log_locations(metadata, instant, changes)
+        if changes.statistics is not None:
+            stats[PARTITION_STATS] = [self._log_statistics(metadata, instant, changes.statistics)]
         self._deltacommit(metadata, instant, stats, times)
 
     def roll_back(self, target: str, instant: str, left: Changes, times: Iterable[str]) -> None:
@@ -241,6 +246,15 @@ class JavaMetadata:
             if mine:
                 deleted = [key for key in mine if key in gone]
                 yield self._log(metadata, group, instant, self._blocks(metadata, instant, puts, deleted), place)
+
+    def _log_statistics(
+        self, metadata: MetadataTable, instant: str, entries: Mapping[bytes, bytes]
+    ) -> dict[str, object]:
+        config = metadata.data.config
+        if "column_stats" not in config.readable_indexes:
+            raise WriterFailed(f"{instant}: Column stats partition must be enabled to generate partition stats")
+        ((group, number),) = _groups(metadata, PARTITION_STATS)
+        return self._log(metadata, group, instant, self._blocks(metadata, instant, entries, []), number)
 
     def _location(self, metadata: MetadataTable, instant: str, found: Location) -> bytes:
         partition, file_id = found

@@ -1,6 +1,6 @@
 """A writer that acts like one of Hudi's own: it begins, writes files, and completes under the lock, or does not."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
@@ -29,7 +29,10 @@ class OutOfTurn(AssertionError):
 
 @dataclass(slots=True)
 class Write:
-    """One commit of a writer. What it knew of indexes is what stood in the properties when it began."""
+    """One commit of a writer. What it knew of indexes is what stood in the properties when it began.
+
+    `statistics` gives the entries of `partition_stats` that it makes as it ends, under the lock, if it keeps that.
+    """
 
     world: World
     instant: str
@@ -43,6 +46,7 @@ class Write:
     replaced: dict[str, list[str]] = field(default_factory=dict)
     made: list[MadeFile] | None = None
     operation: str = "UPSERT"
+    statistics: Callable[[], Mapping[bytes, bytes]] | None = None
     rows: dict[Location, dict[str, Row]] = field(default_factory=dict)
     slices: dict[Location, FileSlice] = field(default_factory=dict)
 
@@ -118,7 +122,7 @@ class Write:
         sizes: dict[str, dict[str, int | None]] = {}
         for made in self.write_files():
             sizes.setdefault(made.partition, {})[made.name] = made.size_bytes
-        changes = Changes(sizes, self.locations, self.left)
+        changes = Changes(sizes, self.locations, self.left, None if self.statistics is None else self.statistics())
         metadata = JavaMetadata(self.world.storage, self.world.clock, self.token)
         metadata.commit(self.instant, changes, self.is_aware, self.world.times())
 

@@ -1,9 +1,11 @@
 """RFC-45, run, step 6: an index in flight gets what commits beside its build have left out of it.
 
 Each commit that the base does not hold is proved, or what it lacks is derived and written to the metadata table at an
-instant just below its own: later entries of Hudi's writers win over ours, and a restore keeps what it should.
+instant just below its own: later entries of Hudi's writers win over ours, and a restore keeps what it should. Where an
+entry is about all that there is, ours must win over those of later commits that others were first to complete.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,7 +17,7 @@ from hudi_engine.action.execute import Run
 from hudi_engine.action.keeping import Correction, Overtaken, Question
 from hudi_engine.action.keepings import keeping_of
 from hudi_engine.action.metadata_commit import UPDATE, MetadataCommit, begin_metadata_commit, run_metadata_commit
-from hudi_engine.action.metadata_instants import log_instant
+from hudi_engine.action.metadata_instants import log_instant, log_times, overriding_instant
 from hudi_engine.action.metadata_logs import LogOrder, write_init_logs, write_logs
 from hudi_engine.action.pending import Vigil, awaited, sentence
 from hudi_engine.action.reading import Reading, read
@@ -57,11 +59,12 @@ Standing = CaughtUp | Overtaken | Behind
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What one reading shows. `commits` are all that the base does not hold."""
+    """What one reading shows. `commits` are all that the base does not hold, `logged` those that wrote to the index."""
 
     reading: Reading
     standing: Standing
     commits: dict[Instant, CommitMetadata]
+    logged: frozenset[str] = frozenset()
 
 
 class CatchUp:
@@ -87,6 +90,7 @@ class CatchUp:
         self._unaware: Instant | None = None
         self._is_streamed = False
         self._last_waited_for: tuple[Instant, ...] = ()
+        self._undone: frozenset[str] = frozenset()  # by rollbacks and restores, as far as we have seen
 
     def run(self) -> CaughtUp | Overtaken:
         """Catch up until nothing is missing, or raise `TimedOut` if others let us wait too long."""
@@ -119,23 +123,44 @@ class CatchUp:
             why = f"the commit {named}, which {base.index} was built of, was rolled back or restored away since"
             return _Look(reading, Overtaken(why), {})
         evidence = self._records.evidence(reading)
+        logged = frozenset(evidence.proofs)
+        if self._keeping.traits.is_of_state:
+            evidence = replace(evidence, proofs={})
+            self._forget_if_restored(reading)
         lacking = tuple(
             instant for instant in unproven(evidence, self._keeping.concerns) if instant not in self._complete
         )
         waited_for = self._waited_for(reading)
         if lacking or waited_for:
-            return _Look(reading, Behind(lacking, waited_for), dict(evidence.commits))
+            return _Look(reading, Behind(lacking, waited_for), dict(evidence.commits), logged)
         last = metadata.data_timeline.last_without_holes()
         return _Look(reading, CaughtUp(base.upto if last is None else max(last.requested_at, base.upto)), {})
 
+    def _forget_if_restored(self, reading: Reading) -> None:
+        """With the commits that it undoes a restore takes what we wrote after them, for whichever commit."""
+        if (targets := self._records.targets(reading)) != self._undone:
+            self._undone = targets
+            self._complete.clear()
+
     def _waited_for(self, reading: Reading) -> tuple[Instant, ...]:
         pending = awaited(reading.metadata.data, reading.metadata.data_timeline, self._keeping.traits)
+        early = self._overridden(reading, pending)
         if not self._keeping.traits.is_logged_in_flight:
             return self._vigil.living(self._settled_early(reading, pending))
         if self._unaware is None:
             may_leave_out = self._may_leave_out(reading, pending)
-            pending = tuple(i for i in pending if i.requested_at <= self._aware_from or i in may_leave_out)
+            pending = tuple(
+                i for i in pending if i.requested_at <= self._aware_from or i in may_leave_out or i in early
+            )
         return self._vigil.living(pending)
+
+    def _overridden(self, reading: Reading, pending: tuple[Instant, ...]) -> frozenset[Instant]:
+        """Those that began before an instant at which we wrote: ours will win over what they log as they end."""
+        if not self._keeping.traits.is_of_state:
+            return frozenset()
+        own = log_times(reading.metadata, self._base.index) & reserved_by(self._run.site.storage, self._base.plan)
+        newest = max(own, default="")
+        return frozenset(instant for instant in pending if instant.requested_at < newest)
 
     def _settled_early(self, reading: Reading, pending: tuple[Instant, ...]) -> tuple[Instant, ...]:
         """Those that will not see that an index is complete, if it becomes so while they write; or may not.
@@ -175,20 +200,27 @@ class CatchUp:
         self._run.site.watch.begin("catch-up", len(lacking))
         reading: Reading | None = look.reading
         for place, instant in enumerate(lacking):
-            groups = touched([look.commits[instant]])
-            later = touched(look.commits[each] for each in lacking[place + 1 :])
-            commit = look.commits[instant]
-            question = Question(instant.requested_at, groups, groups & later, written(commit), deleted(commit))
-            settled = self._settle(question, reading)
+            commits = [look.commits[each] for each in lacking[place:]]
+            settled = self._settle(self._question(instant, commits), reading)
             if isinstance(settled, Overtaken):
                 return settled
             rows, has_changed = settled
             if has_changed:
                 reading = None  # of before the change
-                self._note_unaware(instant)
+                if not (self._keeping.traits.is_of_state and instant.requested_at in look.logged):
+                    self._note_unaware(instant)
             self._complete.add(instant)
             self._run.site.watch.advance(1, rows)
         return None
+
+    def _question(self, instant: Instant, commits: Sequence[CommitMetadata]) -> Question:
+        """About the first of these commits; of a partition's state only the last to touch it is asked."""
+        commit, *others = commits
+        groups, later = touched([commit]), touched(others)
+        if self._keeping.traits.is_of_state:
+            once_more = {partition for partition, _ in later}
+            groups = frozenset(group for group in groups if group[0] not in once_more)
+        return Question(instant.requested_at, groups, groups & later, written(commit), deleted(commit))
 
     def _settle(self, question: Question, reading: Reading | None) -> tuple[int, bool] | Overtaken:
         """Make the index right about one commit; how many rows were looked at, and whether anything was missing."""
@@ -259,7 +291,8 @@ class CatchUp:
         completed only as long as nothing older is on it."""
         storage, plan = self._run.site.storage, self._base.plan
         lowest = max(instant, first_write(transaction.metadata))
-        at = log_instant(transaction.metadata, self._base.index, lowest, all_reserved(storage))
+        free = overriding_instant if self._keeping.traits.is_of_state else log_instant
+        at = free(transaction.metadata, self._base.index, lowest, all_reserved(storage))
         reserve(storage, plan, at)
         extra = {PLAN: self._base.plan, ATTEMPT: str(self._base.attempt)}
         return MetadataCommit(at, UPDATE, extra=extra | ({CAUGHT_UP: instant} if is_last else {}))

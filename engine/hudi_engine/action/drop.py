@@ -7,6 +7,7 @@ from hudi_engine.action.definitions_file import remove_definition
 from hudi_engine.action.deletion import delete_unowned
 from hudi_engine.action.dropped import note_dropped
 from hudi_engine.action.flags import unflag
+from hudi_engine.action.keeping import STANDS_ON
 from hudi_engine.action.plans import pending_plans
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.action.undo import files_of_index
@@ -43,6 +44,13 @@ def _plan_drop(transaction: Transaction, names: Sequence[str]) -> Dropped:
             f"{table.storage.location}: every other index needs `files`. To be rid of the whole metadata table use "
             "`hudi-engine metadata disable`."
         )
+    flagged = {*table.config.readable_indexes, *table.config.inflight_indexes}
+    for later, first in STANDS_ON.items():
+        if first in names and later not in names and later in flagged:
+            raise Contradiction(
+                f"{table.storage.location}: {later} is kept by {first}, and every commit of Hudi's writers would fail "
+                f"without that. Drop {later} with it."
+            )
     for instant, plan in pending_plans(table, transaction.data_timeline).items():
         if found := [index.name for index in plan.indexes if index.name in names]:
             raise Contradiction(
@@ -50,7 +58,6 @@ def _plan_drop(transaction: Transaction, names: Sequence[str]) -> Dropped:
                 f"End that with `hudi-engine index abort`, or let it finish."
             )
     files = {name: files_of_index(transaction, name) for name in names}
-    flagged = {*table.config.readable_indexes, *table.config.inflight_indexes}
     present = tuple(name for name in names if name in flagged or files[name])
     absent = tuple(name for name in names if name not in present)
     return Dropped(present, absent, tuple(path for name in present for path in files[name]))

@@ -81,7 +81,7 @@ def _is_ours(metadata: MetadataTable, instant: Instant, plan: IndexPlan) -> bool
         return True
     newest = max((each.requested_at for each in metadata.data_timeline.completed()), default="")
     is_unbegun = instant.state is State.REQUESTED and instant.requested_at < newest
-    return is_unbegun and all(map(can_be_built, plan.indexes))
+    return is_unbegun and can_be_built(plan)
 
 
 def _signs(metadata: MetadataTable, plan: IndexPlan) -> Iterator[int]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hudi_engine.action.attempts import forget_over
 from hudi_engine.action.base import build_base
@@ -11,12 +11,12 @@ from hudi_engine.action.complete import complete_index, complete_instant
 from hudi_engine.action.coverage import Base
 from hudi_engine.action.execute import Run, execute_plan
 from hudi_engine.action.foreign import undo_foreign
-from hudi_engine.action.keeping import Overtaken
+from hudi_engine.action.keeping import STANDS_ON, Overtaken
 from hudi_engine.action.metadata_files import ensure_files
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans
 from hudi_engine.action.publish import publish
 from hudi_engine.action.published import published_base
-from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
+from hudi_engine.action.schedule import IndexRequest, Skipped, refuse_unbuildable, schedule
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.action.strays import delete_strays
 from hudi_engine.action.undo import delete_own_files, undo_run
@@ -30,6 +30,7 @@ from hudi_engine.errors import (
     StorageUnavailable,
     Superseded,
 )
+from hudi_engine.index.kinds import kind_of
 
 _ROUNDS = 3
 _TRIES_TO_TIDY = 2
@@ -42,6 +43,7 @@ _LEAVE_AS_IS = (LockLost, LockUnavailable, OutcomeUnknown, StorageUnavailable)
 class End:
     """An index that is complete: it has every commit up to `caught_up_to`, and later ones from their own writers."""
 
+    plan: str
     index: str
     upto: str
     caught_up_to: str
@@ -49,7 +51,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """All indexes of a plan are complete."""
+    """All indexes of a plan are complete, and those of the plan before it that they waited for."""
 
     plan: str
     ends: tuple[End, ...]
@@ -65,10 +67,25 @@ class Redo:
 def build(site: Site, request: IndexRequest) -> Ready | Skipped:
     """The indexes asked for, whatever an earlier request or another program left of them.
 
-    The same request after a failure or a kill goes on where the other stopped, or undoes that and begins anew.
+    The same request after a failure or a kill goes on where the other stopped, or undoes that and begins anew. An index
+    that may not be flagged before another is complete has a plan of its own, after that one's.
     """
-    why = ""
+    later = tuple(name for name in request.names if kind_of(name) in STANDS_ON)
+    if later:
+        refuse_unbuildable(site.table(), request)
     ensure_files(site)
+    first = tuple(name for name in request.names if name not in later)
+    outcomes = [_build(site, replace(request, names=names)) for names in (first, later) if names]
+    ends = [end for outcome in outcomes if isinstance(outcome, Ready) for end in outcome.ends]
+    plans = [outcome.plan for outcome in outcomes if isinstance(outcome, Ready)]
+    if plans:
+        return Ready(plans[-1], tuple(ends))
+    skipped = (outcome for outcome in outcomes if isinstance(outcome, Skipped))
+    return Skipped({name: why for each in skipped for name, why in each.reasons.items()})
+
+
+def _build(site: Site, request: IndexRequest) -> Ready | Skipped:
+    why = ""
     for _ in range(_ROUNDS):
         undo_foreign(site, request.names)
         plan = _pending_of(site, request) or schedule(site, request)
@@ -151,7 +168,8 @@ def run_index(run: Run) -> Ready | Skipped | Redo:
         if index.name in metadata.data.config.readable_indexes:
             if base is not None:  # our own build, whose end a crash has cut off
                 upto = metadata.data_timeline.last_without_holes()
-                ends[index.name] = End(index.name, index.upto, base.upto if upto is None else upto.requested_at)
+                reached = base.upto if upto is None else upto.requested_at
+                ends[index.name] = End(run.plan.requested_at, index.name, index.upto, reached)
             continue
         if base is None:
             raise Contradiction(
@@ -185,7 +203,7 @@ def _caught_up(run: Run, index: PlannedIndex, base: Base, others: Mapping[str, E
             if isinstance(standing, Overtaken):
                 return Redo(standing.why)
             if not isinstance(standing, Behind):
-                end = End(index.name, index.upto, standing.upto)
+                end = End(run.plan.requested_at, index.name, index.upto, standing.upto)
                 complete_index(run, transaction, index)  # 7 and 8.a
                 if index is run.plan.indexes[-1]:
                     _complete(run, transaction, {**others, index.name: end})  # 8.b

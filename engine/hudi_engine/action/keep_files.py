@@ -71,7 +71,7 @@ class FileIndexKeeping:
         files = (DataFile(at, stat) for at, stats in listed.items() for stat in stats if _is_committed(view, stat))
         build = FileOrder(
             entries=self._entries(metadata, view),
-            files=tuple(files),
+            sources=tuple(files),
             shard_count=count,
             instant=order.instant,
             attempt=order.attempt,

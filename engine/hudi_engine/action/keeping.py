@@ -12,6 +12,7 @@ from hudi_engine.action.reading import Group, Reading
 from hudi_engine.action.site import Site
 from hudi_engine.compute.order import ShardFile
 from hudi_engine.index.definitions import IndexDefinition
+from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.snapshot import Snapshot
@@ -98,11 +99,15 @@ class Traits:
 
     `is_of_files`: compaction and clean change it, too, and are waited for. `is_logged_in_flight`: Hudi's writers keep
     it up from the moment on at which it is flagged in flight; else only from its completion on, and only once it is
-    defined, so that its definition must not stand there before.
+    defined, so that its definition must not stand there before. `is_of_state`: an entry is about all that there is,
+    whichever commits it came from, and takes the place of all that were logged at lower instants.
     """
 
     is_of_files: bool = False
     is_logged_in_flight: bool = True
+    is_of_state: bool = False
 
 
 ROWS: Final = Traits()
+STANDS_ON: Final = {IndexKind.PARTITION_STATS: IndexKind.COLUMN_STATS}
+"""The index that must be complete before another is flagged: else every commit of Hudi's writers fails meanwhile."""

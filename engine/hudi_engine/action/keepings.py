@@ -3,23 +3,31 @@
 from collections.abc import Mapping
 
 from hudi_engine.action.keep_files import FileIndexKeeping
+from hudi_engine.action.keep_partition_stats import PartitionStatsKeeping
 from hudi_engine.action.keep_record_index import RecordIndexKeeping
 from hudi_engine.action.keep_secondary_index import SecondaryIndexKeeping
-from hudi_engine.action.keeping import Keeping
-from hudi_engine.action.plans import IS_PARTITIONED, PlannedIndex
+from hudi_engine.action.keeping import STANDS_ON, Keeping
+from hudi_engine.action.plans import IS_PARTITIONED, IndexPlan, PlannedIndex
 from hudi_engine.errors import Unsupported
 from hudi_engine.index.kinds import IndexKind, kind_of
 
 BUILDABLE = (
     IndexKind.RECORD_INDEX,
     IndexKind.COLUMN_STATS,
+    IndexKind.PARTITION_STATS,
     IndexKind.BLOOM_FILTERS,
     IndexKind.SECONDARY_INDEX,
 )
 
 
-def can_be_built(index: PlannedIndex) -> bool:
-    """Whether a plan says all that it takes, whoever wrote it."""
+def can_be_built(plan: IndexPlan) -> bool:
+    """Whether a plan says all that it takes, whoever wrote it, and no index that must be complete before another."""
+    if any(plan.of(later) and plan.of(first) for later, first in STANDS_ON.items()):
+        return False
+    return all(map(_can_be_built, plan.indexes))
+
+
+def _can_be_built(index: PlannedIndex) -> bool:
     kind = kind_of(index.name)
     return kind in BUILDABLE and (kind is not IndexKind.SECONDARY_INDEX or bool(index.columns))
 
@@ -31,6 +39,8 @@ def keeping_of(index: PlannedIndex, conf: Mapping[str, str]) -> Keeping:
             return RecordIndexKeeping(index.options.get(IS_PARTITIONED) == "true")
         case IndexKind.BLOOM_FILTERS | IndexKind.COLUMN_STATS as kind:
             return FileIndexKeeping(kind, conf, index.columns)
+        case IndexKind.PARTITION_STATS:
+            return PartitionStatsKeeping(conf)
         case IndexKind.SECONDARY_INDEX:
             return SecondaryIndexKeeping(index.name, index.columns)
         case kind:

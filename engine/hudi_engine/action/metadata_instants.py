@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hudi_engine.concurrency.instant_times import just_below
+from hudi_engine.concurrency.instant_times import just_above, just_below
 from hudi_engine.errors import Contradiction
 from hudi_engine.format import service_records
 from hudi_engine.format.instant_names import Action, Instant, InstantTime
@@ -88,6 +88,15 @@ def log_instant(metadata: MetadataTable, index: str, instant: str, reserved: Col
     return InstantTime(below + INDEXER) if metadata.table.config.version == 6 else below
 
 
+def overriding_instant(metadata: MetadataTable, index: str, instant: str, reserved: Collection[str]) -> InstantTime:
+    """A free time just below `instant` or, as logs of higher times would win, just above the highest that counts."""
+    below = log_instant(metadata, index, instant, reserved)
+    newest = max(filter(metadata.view.completions.is_completed, log_times(metadata, index)), default="")
+    if newest < below:
+        return below
+    return just_above(newest, {*_taken(metadata, index), *reserved}, metadata.data.zone)
+
+
 def _taken(metadata: MetadataTable, index: str) -> frozenset[str]:
     data = metadata.data_timeline.instants
     times = {*(each.requested_at for each in data), *_on_timeline(metadata), *_in_names(metadata, index)}
@@ -103,6 +112,12 @@ def _in_names(metadata: MetadataTable, index: str) -> Iterator[str]:
         name = parse_base_file(file.name) or parse_log_file(file.name)
         if name is not None:
             yield name.instant
+
+
+def log_times(metadata: MetadataTable, index: str) -> frozenset[str]:
+    """The times of all logs of an index, whatever became of their commits."""
+    logs = (parse_log_file(file.name) for file in metadata.table.storage.list(index))
+    return frozenset(log.instant for log in logs if log is not None)
 
 
 def _rolled_back(metadata: MetadataTable) -> Iterator[str]:

@@ -10,6 +10,7 @@ from hudi_engine.action.coverage import ATTEMPT, COVERS, INDEXES, PLAN, READ_AT,
 from hudi_engine.action.definitions_file import write_definition
 from hudi_engine.action.execute import Run
 from hudi_engine.action.flags import flag_in_flight
+from hudi_engine.action.keeping import STANDS_ON
 from hudi_engine.action.keepings import keeping_of
 from hudi_engine.action.metadata_commit import (
     INITIAL,
@@ -21,6 +22,7 @@ from hudi_engine.action.site import Transaction
 from hudi_engine.action.strays import instant_of
 from hudi_engine.errors import Contradiction
 from hudi_engine.format.names import PARTITION_METAFILE
+from hudi_engine.index.kinds import kind_of
 
 
 def publish(run: Run, base: BuiltBase) -> None:
@@ -67,6 +69,12 @@ def _require_unchanged(transaction: Transaction, base: BuiltBase, name: str) -> 
         raise Contradiction(
             f"{where}: table version {config.version}, and {base.table_version} when the base of {name} was made: a "
             "writer has changed it meanwhile. What was made is undone; run the same request again."
+        )
+    first = STANDS_ON.get(kind_of(name))
+    if first is not None and first not in config.readable_indexes:
+        raise Contradiction(
+            f"{where}: {name} is to be flagged, and {first} is not complete: every commit of Hudi's writers would fail "
+            f"until it is. What was made is undone; build {first}, then {name}."
         )
     if name in (*config.readable_indexes, *config.inflight_indexes):
         raise Contradiction(

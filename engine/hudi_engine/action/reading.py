@@ -65,6 +65,10 @@ class Reading:
         """The current slice of a file group; None if it has none, or was replaced."""
         return self._partition(group[0]).current.get(group[1])
 
+    def slices_of(self, partition: str) -> tuple[FileSlice, ...]:
+        """The current slices of all file groups of a partition."""
+        return tuple(self._partition(partition).current.values())
+
     def slice_at(self, group: Group, instant: str) -> FileSlice | None:
         """The slice as it was once `instant` had completed; for a reader of that instant."""
         table, listing = self.metadata.data, listing_of(self.files, group[0])

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hudi_engine.action.attempts import forget_over
+from hudi_engine.action.keeping import STANDS_ON
 from hudi_engine.action.keepings import keeping_of
 from hudi_engine.action.plans import (
     COLUMNS,
@@ -77,7 +78,7 @@ def plan_index(transaction: Transaction, request: IndexRequest) -> IndexPlan | S
     }
     reasons = {name: reason for name in request.names if (reason := _why_not(table, running, name))}
     # A secondary index leads to record keys: the index that finds those is complete first.
-    ordered = sorted(request.names, key=lambda name: name != IndexKind.RECORD_INDEX)
+    ordered = sorted(request.names, key=lambda name: (name != IndexKind.RECORD_INDEX, name != IndexKind.COLUMN_STATS))
     names = [name for name in ordered if name not in reasons]
     if not names:
         return Skipped(reasons)
@@ -109,8 +110,11 @@ def refuse_mixed(table: Table, request: IndexRequest) -> None:
 
 
 def _why_not(table: Table, running: Mapping[str, Instant], name: str) -> str | None:
+    first = STANDS_ON.get(kind_of(name))
     if name in table.config.readable_indexes:
         return "complete already"
     if instant := running.get(name):
         return f"in flight by the plan {instant.requested_at}, {instant.state}: run that one"
+    if first is not None and first not in table.config.readable_indexes:
+        return f"has a plan of its own, once {first} is complete"
     return None

@@ -29,7 +29,8 @@ Kinds = Annotated[
     typer.Option(
         "--type",
         metavar="KIND",
-        help="An index: record_index, column_stats, bloom_filters, or secondary_index_NAME. May be repeated.",
+        help="An index: record_index, column_stats, partition_stats, bloom_filters, or secondary_index_NAME. May be "
+        "repeated.",
     ),
 ]
 MaybeKinds = Annotated[

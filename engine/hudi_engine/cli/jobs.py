@@ -166,13 +166,13 @@ def _built(site: Site, built: Ready | Skipped | Redo) -> JobReport:
         case Redo():
             why = f"{built.why}; what was built is undone: `index build` makes it anew"
             return JobReport(Outcome.UNDONE, Superseded.exit_code, reason=why)
-    kinds = tuple(_kind_report(site, built.plan, end) for end in built.ends)
+    kinds = tuple(_kind_report(site, end) for end in built.ends)
     return JobReport(Outcome.READY, instant=built.plan, kinds=kinds)
 
 
-def _kind_report(site: Site, plan: str, end: End) -> KindReport:
+def _kind_report(site: Site, end: End) -> KindReport:
     size = next(index for index in index_health(site.table()) if index.name == end.index)
-    keys = _keys_of_base(site, plan, end.index)
+    keys = _keys_of_base(site, end.plan, end.index)
     return KindReport(end.index, Outcome.READY, end.upto, end.caught_up_to, keys, size.shards, size.size_bytes)
 
 

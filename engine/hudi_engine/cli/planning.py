@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hudi_engine.action.base import snapshot_of
 from hudi_engine.action.plans import pending_plans
@@ -124,6 +124,12 @@ def _figures(table: Table, snapshot: Snapshot, request: JobRequest, name: str) -
         case IndexKind.COLUMN_STATS:
             columns = len(request.columns.get(name, ())) or min(len(table.row_schema(snapshot).names), _MOST_COLUMNS)
             return estimate_of_files(snapshot.slices, FileSizes(columns, _STATISTICS_BYTES, has_logs=True), 2, limits)
+        case IndexKind.PARTITION_STATS:
+            columns = min(len(table.row_schema(snapshot).names), _MOST_COLUMNS)
+            partitions = len({found.partition for found in snapshot.slices})
+            files = estimate_of_files(snapshot.slices, FileSizes(columns, _STATISTICS_BYTES, has_logs=True), 1, limits)
+            keys = partitions * columns
+            return replace(files, keys=keys, write_bytes=keys * _STATISTICS_BYTES)
         case kind:
             reader = table.rows(snapshot, [RECORD_KEY])
             is_partitioned = kind is IndexKind.RECORD_INDEX and index_request_of(request).is_partitioned

@@ -1,5 +1,6 @@
 """The statistics of data files and partitions: of base files from their footers, of logs from their rows."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -66,23 +67,22 @@ def partition_ranges(
 ) -> Ranges | None:
     """The ranges of a partition from those of the files of its newest slices, in the types that columns have now.
 
-    They are tight, as Java calls those that all files were looked at for. None if one of the files has none.
+    They are tight, as Java calls those that all files were looked at for. None if one of the files has none. Of the
+    files one at a time is in memory.
     """
-    by_column: dict[str, list[ColumnRange]] = {}
-    count = 0
+    wholes: dict[str, ColumnRange] = {}
+    count, in_files = 0, Counter[str]()
     for ranges in files:
         if ranges is None:
             return None
         count += bool(ranges)
         for each in ranges:
-            by_column.setdefault(each.column, []).append(each)
-    whole = (
-        together(found, kinds.get(column), ColumnRange(partition, None, column, None, None, None, 0, 0, 0, 0, True))
-        for column, found in by_column.items()
-        if len(found) == count
-    )
-    ranges = tuple(whole)
-    return ranges if all(can_keep(each, version) for each in ranges) else None
+            blank = ColumnRange(partition, None, each.column, None, None, None, 0, 0, 0, 0, True)
+            whole = wholes.get(each.column, blank)
+            wholes[each.column] = together([each], kinds.get(each.column), whole)
+            in_files[each.column] += 1
+    found = tuple(whole for column, whole in wholes.items() if in_files[column] == count)
+    return found if all(can_keep(each, version) for each in found) else None
 
 
 def _footer_of(storage: Storage, stat: FileStat) -> Footer:

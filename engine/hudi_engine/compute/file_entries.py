@@ -1,4 +1,4 @@
-"""An index with entries for each data file, built by threads of this process, in bounded memory."""
+"""An index with entries for each data file, or each partition, built by threads of this process, in bounded memory."""
 
 import io
 import tempfile
@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from hudi_engine.compute.order import ENTRIES, Built, DataFile, FileOrder, ShardFile
+from hudi_engine.compute.order import ENTRIES, Built, FileOrder, ShardFile, Source
 from hudi_engine.compute.shard import recipe_of
 from hudi_engine.compute.shard_names import ShardAttempt, shard_file_ids
 from hudi_engine.compute.sort import sort_order
@@ -46,12 +46,12 @@ class Room:
     scratch: Path
 
 
-def build_of_files(order: FileOrder, storage: Storage, watch: Watch, room: Room) -> Built:
-    """Every shard's HFile. A file that vanished meanwhile, because somebody cleaned it, has no entries."""
+def build_of_files(order: FileOrder[Any], storage: Storage, watch: Watch, room: Room) -> Built:
+    """Every shard's HFile. Of what vanished meanwhile, because somebody cleaned it, there are no entries."""
     with tempfile.TemporaryDirectory(dir=room.scratch, prefix="index-") as folder:
         waiting = _Waiting(Path(folder), room.memory_bytes)
-        watch.begin("read data files", len(order.files))
-        works = (partial(_read, order, file, waiting) for file in order.files)
+        watch.begin("read data files", len(order.sources))
+        works = (partial(_read, order, source, waiting) for source in order.sources)
         with closing(in_threads(_READERS, works)) as done:
             for entries in done:
                 watch.advance(1, entries)
@@ -66,11 +66,11 @@ def build_of_files(order: FileOrder, storage: Storage, watch: Watch, room: Room)
     return Built(tuple(files), sum(file.entries for file in files))
 
 
-def _read(order: FileOrder, file: DataFile, waiting: "_Waiting", is_over: Event) -> int:
+def _read(order: FileOrder[Source], source: Source, waiting: "_Waiting", is_over: Event) -> int:
     if is_over.is_set():
         return 0
     try:
-        entries = order.entries.of(file).combine_chunks()
+        entries = order.entries.of(source).combine_chunks()
     except NotFound:
         return 0
     if len(entries):
@@ -78,7 +78,7 @@ def _read(order: FileOrder, file: DataFile, waiting: "_Waiting", is_over: Event)
     return len(entries)
 
 
-def _write(order: FileOrder, target: ShardAttempt, entries: pa.Table, storage: Storage) -> ShardFile | None:
+def _write(order: FileOrder[Any], target: ShardAttempt, entries: pa.Table, storage: Storage) -> ShardFile | None:
     if not len(entries):
         return None
     file = io.BytesIO()

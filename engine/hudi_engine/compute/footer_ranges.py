@@ -70,6 +70,8 @@ def _range(footer: Footer, path: str, blank: ColumnRange) -> ColumnRange:
     greatest: Bound | None = None
     nulls = 0
     for chunk in chunks:
+        if not chunk.values:
+            continue  # Java writes no row group without rows, others do: nothing is known to have no bounds there
         nulls += _nulls(chunk, leaf)
         low, high = _bounds(chunk, leaf, footer.writer)
         least, greatest = lesser(least, low), greater(greatest, high)

@@ -49,7 +49,7 @@ class LocalCompute:
             self._read(order, spill, watch)
             return self._write(order, spill, storage, watch)
 
-    def build_of_files(self, order: FileOrder, storage: Storage, watch: Watch) -> Built:
+    def build_of_files(self, order: FileOrder[Any], storage: Storage, watch: Watch) -> Built:
         return build_of_files(order, storage, watch, Room(self.memory_bytes // _PARTS, self.scratch))
 
     def _read(self, order: BuildOrder, spill: Spill, watch: Watch) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, Generic, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
@@ -61,20 +61,32 @@ class DataFile:
     stat: FileStat
 
 
-class FileEntries(Protocol):
-    """Which entries an index has of a data file, by the schema ENTRIES; none for a file that it is not about."""
+@dataclass(frozen=True, slots=True)
+class DataPartition:
+    """A data partition, with the files of its newest slices."""
+
+    name: str
+    files: tuple[FileStat, ...]
+
+
+Source = TypeVar("Source")
+_Read_contra = TypeVar("_Read_contra", contravariant=True)
+
+
+class EntriesOf(Protocol[_Read_contra]):
+    """Which entries an index has of a source, a file or a partition, by the schema ENTRIES; maybe none."""
 
     @property
     def index(self) -> str: ...
-    def of(self, file: DataFile) -> pa.Table: ...
+    def of(self, source: _Read_contra, /) -> pa.Table: ...
 
 
 @dataclass(frozen=True, slots=True)
-class FileOrder:
-    """An index of files to build: of which files, and what its own are called."""
+class FileOrder(Generic[Source]):
+    """An index to build of what files say of themselves: of which sources, and what its own files are called."""
 
-    entries: FileEntries
-    files: tuple[DataFile, ...]
+    entries: EntriesOf[Source]
+    sources: tuple[Source, ...]
     shard_count: int
     instant: str
     attempt: int
@@ -108,4 +120,4 @@ class Compute(Protocol):
     """
 
     def build(self, order: BuildOrder, storage: Storage, watch: Watch) -> Built: ...
-    def build_of_files(self, order: FileOrder, storage: Storage, watch: Watch) -> Built: ...
+    def build_of_files(self, order: FileOrder[Any], storage: Storage, watch: Watch) -> Built: ...

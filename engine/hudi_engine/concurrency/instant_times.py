@@ -57,6 +57,15 @@ def just_below(instant: str, taken: Collection[str], zone: ZoneInfo) -> InstantT
     )
 
 
+def just_above(instant: str, taken: Collection[str], zone: ZoneInfo) -> InstantTime:
+    """The nearest free instant time above `instant`, 17 digits."""
+    milliseconds = {time[:17] for time in taken}
+    candidate = _after(instant, zone)
+    while candidate in milliseconds:
+        candidate = _after(candidate, zone)
+    return candidate
+
+
 def _after(instant: str, zone: ZoneInfo) -> InstantTime:
     """The next millisecond as texts are ordered, which in the hour that autumn repeats is not the clock's order."""
     time = datetime.strptime(instant[:17], "%Y%m%d%H%M%S%f") + timedelta(milliseconds=1)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
@@ -58,7 +58,7 @@ class SparkCompute:
         files = sorted((each.file for each in results if each.file is not None), key=lambda file: file.file_id)
         return Built(tuple(files), sum(file.entries for file in files))
 
-    def build_of_files(self, order: FileOrder, storage: Storage, watch: Watch) -> Built:
+    def build_of_files(self, order: FileOrder[Any], storage: Storage, watch: Watch) -> Built:
         """By threads of the driver: footers of thousands of files are less work than tasks for them."""
         return build_of_files(order, storage, watch, Room(self.memory_bytes, Path(tempfile.gettempdir())))
 

@@ -23,6 +23,7 @@ from hudi_engine.validate.tally import ColumnFacts
 
 # Parquet's old and new lists; Hudi names statistics by the new ones.
 _OLD_LIST = re.compile(r"\.array(?=\.|$)")
+_TELLS_NAN = "parquet-mr"  # takes NaN for the greatest number; what others write has bounds without it
 _LIST_STEPS = (("list", "element"), ("array",))
 _MAP_STEPS: Mapping[tuple[str, ...], Callable[[Any], Any]] = {
     ("key_value", "key"): lambda values: values.keys,
@@ -45,8 +46,9 @@ def facts_of_base_file(subject: Subject, stat: FileStat, columns: Sequence[str])
             for rows in batches(file, sorted({path.partition(".")[0] for path in paths.values()})):
                 for column, path in paths.items():
                     _add(facts[column], rows, path)
+            tells_nan = (file.metadata.created_by or "").startswith(_TELLS_NAN)
             for about in facts.values():
-                _settle(about)
+                _settle(about, tells_nan=tells_nan)
             return facts
     except CorruptFile as corrupt:
         raise corrupt.in_file(stat.path) from corrupt
@@ -86,13 +88,15 @@ def _add(facts: ColumnFacts, rows: Any, path: str) -> None:
     facts.possible.add(leaf.values)
 
 
-def _settle(facts: ColumnFacts) -> None:
-    """Bring in how Hudi reads a footer that says less than the rows, or otherwise."""
+def _settle(facts: ColumnFacts, *, tells_nan: bool) -> None:
+    """Bring in how Hudi, or we, read a footer that says less than the rows, or otherwise."""
     if facts.is_repeated:  # empty lists count, too, so that the footer alone knows
         for tally in (facts.certain, facts.possible):
             tally.values, tally.nulls = facts.footer.values, facts.footer.nulls
     elif facts.lacks_nulls:
         facts.uncounted_nulls = max(0, facts.footer.nulls - facts.certain.nulls)
+    if facts.kind is not None and pa.types.is_floating(facts.kind):
+        facts.possible.has_nan |= not tells_nan
     # Where a footer has no bounds, of nulls alone or of NaN, Parquet's Java gives Hudi a zero for each.
     if facts.may_lack_bounds and facts.kind is not None and not _is_text(facts.kind):
         facts.possible.least = min(facts.possible.least or 0, 0)

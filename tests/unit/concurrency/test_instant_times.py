@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hudi_engine.clock import HandClock
-from hudi_engine.concurrency.instant_times import just_below, next_time
+from hudi_engine.concurrency.instant_times import just_above, just_below, next_time
 from hudi_engine.errors import Contradiction
 from hudi_engine.table.zone import at_time, to_ms
 
@@ -54,6 +54,17 @@ def test_a_time_of_seconds_counts_for_its_whole_second() -> None:
 
 def test_times_that_name_no_moment_are_no_bound() -> None:
     assert next_time(HandClock(NOW_MS), 200, UTC, ["99999999999999999"]) == "20251231235959800"
+
+
+@pytest.mark.parametrize(
+    ("instant", "taken", "expected"),
+    [
+        ("20251231235959998", [], "20251231235959999"),
+        ("20251231235959998", ["20251231235959999", "20260101000000000004"], "20260101000000001"),
+    ],
+)
+def test_the_time_just_above_is_the_nearest_that_is_free(instant: str, taken: list[str], expected: str) -> None:
+    assert just_above(instant, taken, UTC) == expected
 
 
 @given(moments=st.lists(MOMENTS, max_size=6), now_ms=MOMENTS, zone=st.sampled_from([UTC, BERLIN]))

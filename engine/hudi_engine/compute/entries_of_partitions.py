@@ -1,0 +1,50 @@
+"""Which entries `partition_stats` has of a data partition: one of each column that all of its newest files tell of."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import pyarrow as pa
+
+from hudi_engine.compute.column_stats import StatsReader, partition_ranges
+from hudi_engine.compute.order import DataPartition
+from hudi_engine.index.keys import partition_stats_key
+from hudi_engine.index.kinds import IndexKind
+from hudi_engine.index.ranges import REMOTE_READERS, in_order
+from hudi_engine.index.stats_entries import stats_entries
+from hudi_engine.storage.protocol import FileStat, is_remote
+from hudi_engine.table.file_view import FileSlice
+
+_AHEAD: Final = 2 * REMOTE_READERS
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionStatsEntries:
+    """`EntriesOf` partitions; `kinds` has the types that columns have now."""
+
+    reader: StatsReader
+    table_version: int
+    kinds: Mapping[str, pa.DataType]
+    index: str = IndexKind.PARTITION_STATS.value
+
+    def of(self, partition: DataPartition) -> pa.Table:
+        """Of a remote store several files are read at once, and each is made part of the whole in its turn."""
+        threads = REMOTE_READERS if is_remote(self.reader.storage) else 1
+        of_file = partial(self.reader.ranges_of_file, partition.name)
+        files = in_order(of_file, partition.files, threads, _AHEAD)
+        ranges = partition_ranges(partition.name, files, self.kinds, self.reader.version)
+        return stats_entries(ranges or (), self.table_version, self.reader.version)
+
+    def keys_of(self, partition: str) -> list[str]:
+        return [partition_stats_key(column, partition) for column in self.reader.columns]
+
+
+def partitions_of(slices: Iterable[FileSlice]) -> tuple[DataPartition, ...]:
+    """The partitions that these slices, the newest, are of."""
+    found: dict[str, list[FileStat]] = {}
+    for each in slices:
+        files = found.setdefault(each.partition, [])
+        files.extend([] if each.base_file is None else [each.base_file.stat])
+        files.extend(log.stat for log in each.log_files)
+    return tuple(DataPartition(name, tuple(files)) for name, files in sorted(found.items()))
