@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hudi_engine.action.attempts import all_reserved, require_newest, reserve
+from hudi_engine.action.attempts import all_reserved, require_newest, reserve, reserved_by
 from hudi_engine.action.coverage import ATTEMPT, CAUGHT_UP, PLAN, Base, undone, unproven
 from hudi_engine.action.derive import deleted, touched, written
 from hudi_engine.action.evidence import Records, first_write
