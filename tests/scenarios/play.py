@@ -8,7 +8,7 @@ are for what happens just before X takes the lock once more.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,7 +25,10 @@ from hudi_engine.format.instant_names import Action
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import FOLDER
 from hudi_engine.storage.memory import Crash
+from hudi_engine.validate.run import plan_checks, run_check
+from hudi_engine.validate.subject import subject_of
 from tests.scenarios.names import Names
+from tests.subjects import Count
 from tests.worlds import services
 from tests.worlds.invariants import answers, as_if_complete, entries, require_safe
 from tests.worlds.java_metadata import RECORD_INDEX
@@ -34,6 +37,7 @@ from tests.worlds.world import World, world_of
 from tests.worlds.writer import Write, Writer, partitions_of
 
 REQUEST = IndexRequest((IndexKind.RECORD_INDEX,))
+_BY = "secondary_index_by_"
 _WHEN = re.compile(r"when ([a-z ]+): (.+)")
 _AFTER = re.compile(r"after ([0-9]+) seconds: (.+)")
 _SLEEPS = re.compile(r"asleep when ([a-z ]+): (.+)")
@@ -67,12 +71,19 @@ class Player:
     old: dict[str, str] = field(default_factory=dict)
     start: str = ""
     sleepers: dict[str, Sleeper] = field(default_factory=dict)
+    request: IndexRequest = REQUEST
+    asked: set[str] = field(default_factory=set)
+
+    @property
+    def built(self) -> tuple[str, ...]:
+        """The indexes whose builds are looked after, the record index first."""
+        return (*REQUEST.names, *sorted(self.asked.difference(REQUEST.names)))
 
     def play(self, command: tuple[str, ...]) -> list[str]:
         """What the command prints. After each the table is safe, whatever it did."""
         self.lines = []
         self._do(command[0], command[1:])
-        require_safe(self.world)
+        require_safe(self.world, self.built)
         return self.lines
 
     def _do(self, line: str, further: tuple[str, ...] = ()) -> None:
@@ -81,8 +92,12 @@ class Player:
 
     def _one(self, words: list[str], further: tuple[str, ...]) -> None:
         match words:
-            case [who, ("schedule" | "build" | "run" | "drop" | "abort") as verb]:
+            case [who, ("schedule" | "build" | "run" | "drop" | "abort") as verb, *names]:
+                self.request = request_for(names) if names else REQUEST
+                self.asked.update(self.request.names)
                 self._engine(who, verb, further)
+            case ["index", name]:
+                self._index_of(name)
             case [who, "wakes"]:
                 self._wake(who)
             case ["table" | "begin" | "change" | "complete" | "commit" | "kill" as verb, name, *what]:
@@ -108,6 +123,8 @@ class Player:
             case ["clean", "complete", name]:
                 services.complete_clean(self.world, self.names.instant(name))
                 self._print(f"{name} is completed")
+            case ["compaction", "begin", name]:
+                self._named(name, services.begin_compaction(self.world, is_inflight=True), "in flight")
             case ["compaction", "request", name]:
                 self._named(name, services.begin_compaction(self.world), "requested")
             case ["compaction", "complete", name]:
@@ -166,7 +183,8 @@ class Player:
     def _complete(self, name: str) -> None:
         write = self.writes[name]
         write.complete()
-        logged = "logged to the index" if write.is_aware else "did not log to the index"
+        index = "the index" if self.request is REQUEST else "the record index"
+        logged = f"logged to {index}" if write.is_aware else f"did not log to {index}"
         self._print(f"{name} is completed, and {logged}")
 
     def _commit(self, name: str, *what: str) -> None:
@@ -208,6 +226,17 @@ class Player:
         )
         self._print(f"{state}, {told}")
 
+    def _index_of(self, name: str) -> None:
+        """Of an index that these writers do not maintain, what a validation finds."""
+        readable, in_flight = self.world.flags()
+        if name not in readable:
+            self._print("in flight" if name in in_flight else "nobody's: neither complete nor in flight")
+            return
+        metadata = self.world.metadata()
+        subject = subject_of(metadata.data, metadata, None, Count())
+        (outcome,) = [run_check(subject, planned, lambda _: None) for planned in plan_checks(metadata, [name])]
+        self._print(f"complete, {outcome.discrepancies or 'nothing'} wrong: {outcome.status}")
+
     def _look_up(self, keys: list[str]) -> None:
         sought = [self.old.get(key, key) for key in keys]
         found, truth = answers(self.world.metadata().index(RECORD_INDEX), sought), self.world.truth()
@@ -226,6 +255,10 @@ class Player:
         for what, count in {
             "pending plans": len(indexing),
             "files of the record index": sum(path.startswith(f"{FOLDER}/{RECORD_INDEX}/") for path in paths),
+            **{
+                f"files of {name}": sum(path.startswith(f"{FOLDER}/{name}/") for path in paths)
+                for name in self.built[1:]
+            },
             "records of attempts": sum(path.startswith(".hoodie/.index_attempts/2") for path in paths),
             "heartbeats": sum(path.startswith(".hoodie/.heartbeat/") and path[-17:] not in live for path in paths),
             "backups of properties": sum(path.endswith(".backup") for path in paths),
@@ -262,13 +295,13 @@ class Player:
     def _verb(self, site: Site, verb: str) -> str:
         match verb:
             case "schedule":
-                return _words(schedule(site, REQUEST))
+                return _words(schedule(site, self.request))
             case "build":
-                return _words(build(site, REQUEST))
+                return _words(build(site, self.request))
             case "run":
                 return _words(run(site, self._plan()))
             case "drop":
-                return _words(run_drop(site, [RECORD_INDEX]))
+                return _words(run_drop(site, self.request.names))
             case _:
                 return _words(run_abort(site, self._plan()))
 
@@ -330,14 +363,14 @@ class Player:
         conditions: dict[str, Callable[[], bool]] = {
             "running": lambda: any(p.startswith(".hoodie/.index_attempts/2") for p in self.world.paths()),
             "base written": lambda: any(f.name.endswith("0-0-0") for f in self.world.storage.list(folder)),
-            "published": lambda: RECORD_INDEX in self.world.flags()[1],
+            "published": lambda: set(self.request.names) <= set(self.world.flags()[1]),
             "logged": lambda: any(
                 f.name.startswith(".") and "0-0-0" not in f.name for f in self.world.storage.list(folder)
             ),
             "planned": lambda: any(i for i in self.world.table().timeline().of(Action.INDEXING) if not i.is_completed),
             "nobodys": lambda: not any(RECORD_INDEX in names for names in self.world.flags()),
             "caught up": lambda: bool(self._own_commits()),
-            "ready": lambda: RECORD_INDEX in self.world.flags()[0],
+            "ready": lambda: set(self.request.names) <= set(self.world.flags()[0]),
             "undone": lambda: (
                 not any(i for i in self.world.table().timeline().of(Action.INDEXING) if not i.is_completed)
             ),
@@ -378,6 +411,12 @@ class Player:
 
     def _print(self, text: str) -> None:
         self.lines.append("  " * self.depth + self.names.told(text, self.world))
+
+
+def request_for(names: Sequence[str]) -> IndexRequest:
+    """These indexes; a secondary one is of the column in its name."""
+    columns = {name: (name.removeprefix(_BY),) for name in names if name.startswith(_BY)}
+    return IndexRequest(tuple(names), columns=columns)
 
 
 def _words(outcome: object) -> str:

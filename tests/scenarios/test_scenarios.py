@@ -36,9 +36,9 @@ def test_a_scenario_leaves_a_right_index_on_every_table(path: Path, start: str) 
             continue  # there are no logs to compact
         player.play(passage.command)
 
-    require_safe(player.world)
+    require_safe(player.world, player.built)
     build(player.world.site("last"), REQUEST)
-    require_tidy(player.world)
+    require_tidy(player.world, player.built)
 
 
 def test_no_scenario_went_missing() -> None:

@@ -6,7 +6,7 @@ from hudi_engine.action.attempts import require_newest
 from hudi_engine.action.definitions_file import write_definition
 from hudi_engine.action.dropped import note_built
 from hudi_engine.action.execute import Run
-from hudi_engine.action.flags import flag_complete
+from hudi_engine.action.flags import flag_complete, settle
 from hudi_engine.action.keepings import keeping_of
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, outcome_bytes
 from hudi_engine.action.site import Transaction
@@ -34,6 +34,8 @@ def complete_instant(run: Run, transaction: Transaction, caught_up_to: Mapping[s
     """
     require_newest(transaction, run.attempt)
     run.liveness.require_alive()
+    transaction.require_held()
+    settle(transaction.table)
     transaction.require_held()
     _complete_once(transaction, run.plan, caught_up_to)
 

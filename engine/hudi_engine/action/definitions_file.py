@@ -89,7 +89,11 @@ def _write(table: Table, tree: Mapping[str, Any], definitions: Mapping[str, Any]
 
 
 def _forget_backup(table: Table) -> None:
-    """Remove the backup once the file itself is whole again."""
-    backup = backup_of(_path(table))
-    if any(file.path == backup for file in table.storage.list(backup.rpartition("/")[0])):
-        table.storage.delete(backup)
+    """Remove the backup, if there is one; a file that was cut short gets its content first."""
+    storage, path = table.storage, _path(table)
+    backup = backup_of(path)
+    if any(file.path == backup for file in storage.list(backup.rpartition("/")[0])):
+        whole = read_definitions(storage, path)
+        if whole and storage.read(path) != whole:
+            storage.replace(path, whole)
+        storage.delete(backup)

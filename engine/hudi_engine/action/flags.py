@@ -31,6 +31,11 @@ def unflag(table: Table, names: Collection[str]) -> PropertiesFile:
     return _run(table, plan_unflagged(_now(table), names))
 
 
+def settle(table: Table) -> PropertiesFile:
+    """Nothing changes but for what an update that died has left half done."""
+    return _run(table, {})
+
+
 def plan_in_flight(properties: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
     """The two lists with these names in flight."""
     complete, in_flight = _lists(properties)

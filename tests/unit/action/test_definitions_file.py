@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hudi_engine.action.definitions_file import PATH_KEY, remove_definition, write_definition
-from hudi_engine.index.definitions import DEFAULT_PATH, IndexDefinition, parse_definitions
+from hudi_engine.index.definitions import DEFAULT_PATH, IndexDefinition, backup_of, parse_definitions
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.storage.memory import Crash, Fault, MemoryStorage, Way
 from tests.golden.in_memory import golden_in_memory
@@ -86,6 +86,20 @@ def test_nothing_is_written_where_nothing_changes() -> None:
 
     remove_definition(opened(storage).data, "secondary_index_of_nobody")
     write_definition(opened(storage).data, RECORD_INDEX)
+
+
+@pytest.mark.parametrize("name", ["bloom_filters", "column_stats"])
+def test_a_file_that_was_cut_short_is_whole_again_before_its_backup_goes(name: str) -> None:
+    """Of bloom filters there is no definition to remove: the file is not written for them."""
+    storage = golden_in_memory("v9_mor_indexed")
+    before, data = definitions(storage), storage.read(DEFAULT_PATH)
+    storage.create(backup_of(DEFAULT_PATH), data)
+    storage.replace(DEFAULT_PATH, data[:20])
+
+    remove_definition(opened(storage).data, name)
+
+    assert definitions(storage) == {known: value for known, value in before.items() if known != name}
+    assert [file.path for file in storage.list(DEFAULT_PATH.rpartition("/")[0])] == [DEFAULT_PATH]
 
 
 def definitions(storage: MemoryStorage) -> dict[str, Any]:
