@@ -63,6 +63,12 @@ def test_files_are_those_that_lie_in_the_folders(base: Path) -> None:
     }
 
 
+def test_partitions_listed_together_have_the_files_that_each_has_alone(base: Path) -> None:
+    index = metadata_of(base).index("files")
+
+    assert files.listings(index) == {each: files.listing_of(index, each) for each in files.partitions(index)}
+
+
 def test_an_unknown_partition_has_no_files(base: Path) -> None:
     assert len(files.files_of(metadata_of(base).index("files"), "nowhere")) == 0
 
