@@ -10,7 +10,7 @@ from tests.s3.test_indexes import Placed
 _ALONE = ("--conf", "hudi.engine.single.writer=true")
 _KINDS = {
     "v9_mor_indexed": (
-        ("column_stats", "bloom_filters", "record_index", "secondary_index_by_celsius"),
+        ("column_stats", "partition_stats", "bloom_filters", "record_index", "secondary_index_by_celsius"),
         ("--column", "secondary_index_by_celsius=celsius"),
     ),
     "v6_cow_indexed": (("column_stats", "bloom_filters", "record_index"), ()),

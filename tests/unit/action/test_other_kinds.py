@@ -75,7 +75,7 @@ class Rebuilt:
         columns = {
             each.name: each.source_fields for each in self.defined.values() if each.kind is IndexKind.SECONDARY_INDEX
         }
-        run_drop(site, self.names)
+        run_drop(site, (*self.names, IndexKind.PARTITION_STATS))  # which cannot be without statistics of columns
         self.dropped = site.metadata()
         outcome = build(site, IndexRequest(self.names, columns=columns))
         assert isinstance(outcome, Ready)
