@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.interop.jvm import Jvm
-from tests.interop.live_checks import build_beside, require_rows, require_valid
+from tests.interop.live_checks import build_beside, require_rows, require_valid, run_engine
 from tests.interop.live_writers import LiveTable, LiveWriters, Row, live_writers, zookeeper_lock
 from tests.interop.readable import TABLE_VERSIONS
 from tests.zookeeper.server import ZooKeeperServer
@@ -22,11 +22,14 @@ _ON: Final = {
     "hoodie.metadata.index.column.stats.enable": "true",
     "hoodie.metadata.index.partition.stats.enable": "false",
 }
-_RECORD_INDEX: Final = {
-    "hoodie.metadata.record.index.enable": "true",
-    # Without their file service the tasks of a writer find no metadata table to update a secondary index by.
-    "hoodie.embed.timeline.server": "true",
-}
+# Without it the tasks of a writer find no metadata table to update a secondary index by.
+_FILE_SERVICE: Final = {"hoodie.embed.timeline.server": "true"}
+_RECORD_INDEX: Final = {"hoodie.metadata.record.index.enable": "true", **_FILE_SERVICE}
+_BUILDS: Final = (
+    ("--type", "bloom_filters", "--type", "column_stats"),
+    ("--type", "record_index"),
+    ("--type", _OF_VALUES, "--column", "seen"),
+)
 # What docs/writers.md recommends, before and while they are built, and afterwards.
 _ASYNC: Final = {"hoodie.metadata.index.async": "true"}
 _KEEP: Final = {
@@ -37,7 +40,7 @@ _KEEP: Final = {
 _WHILE_BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     "0.15.0": {**_ON, **_ASYNC},
     "1.0.2": {**_ON, **_ASYNC, **_RECORD_INDEX},
-    "1.2.0": {**_RECORD_INDEX, **_KEEP},
+    "1.2.0": {**_KEEP, **_FILE_SERVICE},
 }
 _BY_BLOOM_FILTERS: Final = {
     "hoodie.index.type": "GLOBAL_BLOOM",
@@ -67,17 +70,16 @@ def test_indexes_built_beside_two_writers_are_whole_and_they_keep_and_use_them(
     table = LiveTable(tmp_path / "table", TABLE_VERSIONS[jvm.version][-1], table_type, lock)
     writers = live_writers(two_jvms, table, _WHILE_BUILT[jvm.version])
     has_values = table.table_version > 6
-    names = (*_OF_FILES, _OF_VALUES) if has_values else _OF_FILES
+    names = ("record_index", *_OF_FILES, _OF_VALUES) if has_values else _OF_FILES
     writers.lay_table()
 
     with writers.running():
         writers.wait_for_commits(1)
-        ended = [build_beside(table, "--type", "bloom_filters", "--type", "column_stats")]
-        if has_values:
-            ended.append(build_beside(table, "--type", _OF_VALUES, "--column", "seen"))
+        for words in _BUILDS if has_values else _BUILDS[:1]:
+            code, report = build_beside(table, *words)
+            assert (code, report["outcome"]) == (0, "ready"), report
         writers.wait_for_commits(1)
 
-    assert [(code, report["outcome"]) for code, report in ended] == [(0, "ready")] * len(ended), ended
     require_right(jvm, table, writers, names)
     go_on(writers, table)
     require_right(jvm, table, writers, names)
@@ -90,7 +92,9 @@ def test_indexes_built_beside_two_writers_are_whole_and_they_keep_and_use_them(
 def go_on(writers: LiveWriters, table: LiveTable) -> None:
     """Ten commits more that keep the indexes, and find records by them where that is safe."""
     if table.table_version > 6:
-        writers.look_up_by({**_ON, **_BY_RECORD_INDEX, "hoodie.metadata.streaming.write.enabled": "true"})
+        writers.look_up_by(
+            {**_ON, **_RECORD_INDEX, **_BY_RECORD_INDEX, "hoodie.metadata.streaming.write.enabled": "true"}
+        )
     elif table.table_type == _COW:
         writers.look_up_by(_BY_BLOOM_FILTERS)
     for _ in range(5):
@@ -100,7 +104,7 @@ def go_on(writers: LiveWriters, table: LiveTable) -> None:
 
 def require_right(jvm: Jvm, table: LiveTable, writers: LiveWriters, names: tuple[str, ...]) -> None:
     """Nothing to find for `validate`; and Java finds the same rows by predicates, in all files or in those left."""
-    require_valid(table.folder, *names)
+    _require_valid(table, names)
     rows = require_rows(jvm, table.folder, writers.truth())
     questions = _questions(rows)
     expected = [sorted(row["id"] for row in rows if is_so(row)) for is_so in questions.values()]
@@ -115,6 +119,20 @@ def require_right(jvm: Jvm, table: LiveTable, writers: LiveWriters, names: tuple
         keys = {str(row["seen"]): [row["id"]] for row in rows} | {"-1": []}
         found = jvm.secondary_lookup(table=str(table.folder), index=_OF_VALUES, values=[*keys])
         assert dict(found) == keys
+
+
+def _require_valid(table: LiveTable, names: tuple[str, ...]) -> None:
+    """Release 0.15.0 leaves the statistics of files that it cleans: it cuts off as much of their names as the name of
+    their partition is long. No reader asks for them.
+    """
+    if table.table_version > 6:
+        return require_valid(table.folder, *names)
+    require_valid(table.folder, "bloom_filters")
+    _, found = run_engine("validate", str(table.folder), "--index", "column_stats")
+    others = [each for each in found["discrepancies"] if each["expected"] != "nothing: no such file"]
+    assert not others, others
+    assert found["checks"][0]["discrepancies"] == len(found["discrepancies"]), found["checks"]
+    return None
 
 
 def _questions(rows: list[Row]) -> Mapping[str, Callable[[dict[str, Any]], bool]]:
