@@ -4,6 +4,8 @@
 operator, runs as processes. Prints what it took to bring them all to Ready, then what a minute costs in which nothing
 happens, then what it takes to reconcile all of them at once; writes benchmarks/out/operator.json.
 
+Ends with 1 if a figure is above its limit.
+
 Memory is what is resident of the operator alone; its observer, a process of the engine, is beside it. Quantiles are of
 the operator's own histograms: the upper bound of the bucket in which they fall.
 """
@@ -42,6 +44,15 @@ _SECONDS_TO_BE_READY: Final = 300.0
 _CONDITION: Final = "hudi_operator_resource_condition"
 _LOOKS: Final = "hudi_table_observations_total"
 _PAGE: Final = f"import urllib.request as r; print(r.urlopen('http://127.0.0.1:{_PORT}/metrics').read().decode())"
+
+# The parts of the document, their figures, and what these may be at most.
+_LIMITS: Final = (
+    ("idle", "operator_resident_mb", 150.0),
+    ("idle", "operator_cpu_share", 0.02),
+    ("idle", "observer_cpu_ms_an_observation", 20.0),
+    ("to_ready", "reconcile_p99_seconds_at_most", 1.0),
+    ("all_at_once", "reconcile_p99_seconds_at_most", 1.0),
+)
 
 Document = dict[str, Any]
 
@@ -90,6 +101,17 @@ def main() -> None:
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(document, indent=2) + "\n")
     print(json.dumps(document, indent=2))
+    sys.exit("; ".join(above_limits(document)) or 0)
+
+
+def above_limits(document: Document) -> list[str]:
+    """What is above its limit; a quantile above all buckets is."""
+    found = ((part, name, document[part][name], limit) for part, name, limit in _LIMITS)
+    return [
+        f"{part}.{name} is {value}, at most {limit:g} expected"
+        for part, name, value, limit in found
+        if value is None or value > limit
+    ]
 
 
 def copies(cluster: Cluster, place: Path) -> None:

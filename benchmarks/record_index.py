@@ -8,7 +8,7 @@ user's cache folder.
 
 The start of Python, Spark and the JVM is not counted. Of Java and of Spark the second build of a session counts, with
 everything loaded and compiled. Memory is what the processes of a side have at most together at one moment, session
-start included: of Java the JVM alone, of ours all.
+start included: of Java the JVM alone, of ours all. Of the lock every hold of every build counts.
 
 A JVM takes what it is given, so that each side's is the smallest with which it takes at most a tenth longer than with
 any. They are tried once, or again with `--heaps`, and kept in benchmarks/out/record_index_heaps.json.
@@ -27,6 +27,7 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table as Grid
 
+from benchmarks.holds import quantiles_of
 from benchmarks.processes import Measured, run_watched
 from hudi_engine.format.hfile.read import read_hfile
 from hudi_engine.index.kinds import IndexKind
@@ -69,11 +70,13 @@ def measure(rows: int, rounds: int) -> Found:
     """All sides in turns, so that noise hits all alike; the best round of each counts."""
     heaps = smallest_heaps(rows)
     best: dict[str, Found] = {}
+    holds: dict[str, list[int]] = {}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(dir=unindexed(rows).parent) as scratch:
             tables = {}
             for side in SIDES:
                 found, tables[side] = build(side, rows, heaps.get(side, ""), Path(scratch))
+                holds.setdefault(side, []).extend(found.pop("holds_ms"))
                 if side not in best or found["seconds"] < best[side]["seconds"]:
                     best[side] = found
             equal = {side: is_equal(tables[side], tables["java"]) for side in ("spark", "local")}
@@ -88,6 +91,7 @@ def measure(rows: int, rounds: int) -> Found:
         "ratio_to_floor": {side: round(best[side]["seconds"] / best["floor"]["seconds"], 2) for side in SIDES},
         "share_of_javas_memory": _shares(best, "peak_bytes"),
         "share_of_javas_bytes": _shares(best, "bytes"),
+        "lock_holds_ms": {side: quantiles_of(each) for side, each in holds.items() if each},
         "flatness": flatness(heaps),
     }
 
@@ -143,7 +147,8 @@ def build(side: str, rows: int, heap: str, scratch: Path) -> tuple[Found, Path]:
     measured = _java(heap, tables) if side == "java" else _ours(side, heap, tables)
     size_bytes = sum(file.stat().st_size for file in (tables[-1] / _FOLDER).glob("*.hfile"))
     found = {"bytes": size_bytes, **measured.answers[-1], "peak_bytes": measured.peak_bytes, "heap": heap}
-    return {**found, "first_seconds": measured.answers[0]["seconds"]}, tables[-1]
+    holds_ms = [held for answer in measured.answers for held in answer.get("holds_ms", ())]
+    return {**found, "first_seconds": measured.answers[0]["seconds"], "holds_ms": holds_ms}, tables[-1]
 
 
 def _java(heap: str, tables: Sequence[Path]) -> Measured:
@@ -214,6 +219,9 @@ def show(document: Found) -> None:
     for side in SIDES:
         grid.add_row(NAMES[side], *_row(document, side))
     Console(width=120).print(grid)
+    for side, held in document["lock_holds_ms"].items():
+        told = ", ".join(f"{name} {held[name]}" for name in ("p50", "p99", "max"))
+        print(f"lock held, ms, {NAMES[side]}: {told} of {held['count']} holds in all builds")
     for side, found in document["flatness"].items():
         peaks = ", ".join(f"{rows:,} keys {peak / 2**20:.0f} MiB" for rows, peak in found["peak_bytes"].items())
         print(f"peak memory, {NAMES[side]}: {peaks}, ratio {found['ratio']}")

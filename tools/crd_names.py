@@ -65,6 +65,7 @@ NAMES: Final[Mapping[Kind, Names]] = {
             _STATE,
             Column("Progress", ".status.progress.summary"),
             Column("Lag", ".status.instants.lagInstants", "integer"),
+            Column("Columns", ".spec.columns", is_wide=True),
             Column("Base", ".status.instants.base", is_wide=True),
             Column("Caught Up To", ".status.instants.caughtUpTo", is_wide=True),
             _REASON,

@@ -30,7 +30,8 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """All that a decision may go by. `runs` are the resource's own, `others` those of the same table's other resources.
+    """All that a decision may go by. `runs` are the resource's own, `others` those of the same table's other resources,
+    and all that are live in the table's place.
 
     `table` is the resource itself where that is a HudiTable, None where there is no such resource. `neighbours` are the
     other resources of the table, and other tables with its base path. `previous` is the status as it was last written,

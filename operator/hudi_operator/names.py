@@ -32,6 +32,7 @@ class Label(StrEnum):
     ACTION = f"{GROUP}/action"
     TRIGGER = f"{GROUP}/trigger"
     ATTEMPT = f"{GROUP}/attempt"
+    BASE_PATH = f"{GROUP}/base-path"
 
 
 def run_name(meta: Meta, action: Action, trigger: str, attempt: int) -> str:

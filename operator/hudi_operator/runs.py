@@ -37,7 +37,10 @@ class RunPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunSeen:
-    """What there is of a run. `trouble` says in words why it waits or was lost, `trouble_reason` in one word."""
+    """What there is of a run. `trouble` says in words why it waits or was lost, `trouble_reason` in one word.
+
+    `base_path` is where it is at work, whatever becomes of the resource of its table.
+    """
 
     name: str
     owner: Ref
@@ -48,6 +51,7 @@ class RunSeen:
     attempt: int
     phase: RunPhase
     created_at: datetime
+    base_path: str = ""
     started_at: datetime | None = None
     ended_at: datetime | None = None
     exit_code: int | None = None

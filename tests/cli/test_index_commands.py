@@ -10,10 +10,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hudi_engine.cli.main import main
 from hudi_engine.contract import JobReport, Outcome
+from hudi_engine.index.kinds import parse_shard_name
 from tests.cli.conftest import ENGINE, Ran
 from tests.cli.test_bad_input import require_refusal
 
@@ -110,6 +113,23 @@ def test_with_nothing_to_do_the_exit_code_is_3_and_nothing_changes(command: str,
     assert (ran.code, ran.document["outcome"]) == (3, "skipped")
     assert "record_index: " in ran.document["reason"]
     assert files(table) == before
+
+
+def test_an_index_by_partition_is_built_found_and_valid(golden: Golden, run: Run) -> None:
+    table = golden(PLAIN)
+
+    built = run("index", "build", table, *KIND, "--partitioned", ALONE, "--json")
+    validated = run("validate", table, "--index", "record_index", "--json")
+    shards = [file.name for file in (table / ".hoodie/metadata/record_index").glob("*.hfile")]
+    partitions = {file.parent.name for file in table.glob("region=*/*.parquet")}
+    definitions = json.loads((table / ".hoodie/.index_defs/index.json").read_text())
+
+    assert (built.code, built.document["outcome"]) == (0, "ready")
+    (check,) = validated.document["checks"]
+    assert (validated.code, check["status"], check["discrepancies"]) == (0, "ok", 0)
+    assert check["looked_at"] > 0
+    assert {parse_shard_name(name.partition("_")[0]).partition for name in shards} == partitions
+    assert definitions["indexDefinitions"]["record_index"]["indexOptions"] == {"isPartitioned": "true"}
 
 
 def test_people_get_tables_and_sentences(golden: Golden, run: Run) -> None:
@@ -270,6 +290,23 @@ def test_an_index_by_partition_is_refused_where_hudi_has_none(name: str, golden:
     before = files(table)
 
     require_refusal(run("index", "build", table, *KIND, "--partitioned", ALONE), 18, "partition", "version 9")
+    assert files(table) == before
+
+
+@pytest.mark.parametrize("arguments", [("build",), ("schedule",), ("build", "--dry-run")])
+def test_a_table_whose_keys_have_two_texts_is_refused(arguments: tuple[str, ...], golden: Golden, run: Run) -> None:
+    table = golden("v9_mor_journeys")
+    name = "_hoodie_record_key"
+    *_, changed = sorted(table.rglob("*.parquet"))
+    for file in changed.parent.glob("*.parquet"):
+        rows = pq.read_table(file).replace_schema_metadata(None)  # which tells of the keys, too
+        keys = pa.array([key.removeprefix("id:") for key in rows[name].to_pylist()])
+        pq.write_table(rows.set_column(rows.schema.get_field_index(name), name, keys), file)
+    before = files(table)
+
+    ran = run("index", *arguments, table, *KIND, ALONE)
+
+    require_refusal(ran, 20, "'id:", changed.parent.name, "bulk_insert")
     assert files(table) == before
 
 

@@ -32,7 +32,7 @@ _SECONDS_TO_BE_READY: Final = 120.0
 
 
 class Cluster:
-    """Enter it, and it is ready, with our custom resources; all of it ends with the block.
+    """Enter it, and it is ready, with our custom resources unless it is `bare`; all of it ends with the block.
 
     It is in namespaces of its own, so that any number of clusters get along on one machine; what is to reach its API
     runs in there, too: `run`, `start`, `kubectl`, `operator`.
@@ -40,7 +40,8 @@ class Cluster:
 
     api_url: Final = "https://127.0.0.1:6443"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, bare: bool = False) -> None:
+        self._is_bare = bare
         self.folder = folder
         self.logs = folder / "logs"
         self.kubeconfig = folder / "admin.json"
@@ -132,8 +133,9 @@ class Cluster:
         self._start_api()
         self._await_api()
         self._start_controllers()
-        self.kubectl("apply", "--server-side", "-f", _ROOT / "crds")
-        self.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+        if not self._is_bare:
+            self.kubectl("apply", "--server-side", "-f", _ROOT / "crds")
+            self.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
         self.kubectl("apply", "-f", _RIGHTS)
         token = self.kubectl("create", "token", HOME, f"--namespace={HOME}", "--duration=12h").strip()
         self._write_kubeconfig(self.operator_kubeconfig, token)

@@ -69,6 +69,21 @@ def test_an_index_deleted_in_the_middle_of_its_build_is_dropped(
     require_nothing_of_it(quiet)
 
 
+def test_an_index_that_is_kept_and_deleted_in_the_middle_of_its_build_is_missed_and_finished_when_applied_again(
+    cluster: Cluster, user: User, operator: OperatorProcess, quiet: Path
+) -> None:
+    user.apply(table(quiet), index())
+    with stopped_in_a_build(cluster, quiet):
+        user.kubectl("delete", f"metadataindex/{INDEX}")
+    wait_until(lambda: not engines(cluster, quiet), 90)
+    wait_until(lambda: user.condition(f"huditable/{TABLE}", "MetadataConsistent") == ("False", "OrphanedPlan"), 90)
+
+    user.apply(index())
+
+    user.wait()
+    require_ready_and_nothing_left(quiet)
+
+
 def _require_nothing_left(cluster: Cluster, user: User, operator: OperatorProcess, folder: Path) -> None:
     """Of resources, leases, processes, records of runs, locks and config maps."""
     assert user.resources() == []

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from hudi_engine.action.index import build
@@ -11,11 +12,12 @@ from hudi_engine.storage.memory import Crash, Fault, Way
 from tests.crash.verbs import REQUEST, VERBS, moment
 from tests.worlds.invariants import require_safe, require_tidy
 from tests.worlds.java_metadata import RECORD_INDEX
-from tests.worlds.stage import StagedStorage
+from tests.worlds.stage import Cue, StagedStorage
 from tests.worlds.world import World, world_at
 from tests.worlds.writer import Writer, partitions_of
 
 _TORN_BYTES: Final = 20
+_LOOKS: Final = ("read", "list")
 _MOST_REQUESTS: Final = 4
 
 
@@ -28,10 +30,11 @@ class Case:
     at_write: int
     way: Way
     is_other: bool
+    what: str = "write"
 
     def __str__(self) -> str:
         who = "another engine" if self.is_other else "the same"
-        return f"{self.start}: {self.verb} at write {self.at_write} ({self.way}), then {who}"
+        return f"{self.start}: {self.verb} at {self.what} {self.at_write} ({self.way}), then {who}"
 
 
 def count_writes(start: str, verb: str) -> int:
@@ -54,12 +57,38 @@ def require_survives_error(case: Case, error: EngineError) -> None:
     """The same where the process lives on, and either has done its work in spite of it or says what happened."""
     world = world_at(moment(case.start, case.verb))
     stage = StagedStorage(world.storage.restarted(Fault(case.at_write, case.way, error, _TORN_BYTES)))
+    _require_survives(world, stage, case)
+
+
+def count_looks(start: str, verb: str) -> int:
+    """How many reads and listings the verb makes when nothing happens to it."""
+    world = world_at(moment(start, verb))
+    stage = StagedStorage(world.storage.restarted())
+    VERBS[verb].run(world, world.site("first", stage))
+    return sum(operation in _LOOKS for operation, _ in stage.journal)
+
+
+def require_survives_blindness(start: str, verb: str, at_look: int, error: EngineError) -> None:
+    """The same where a read or a listing fails; every second time another engine goes on."""
+    case = Case(start, verb, at_look, Way.BEFORE, is_other=bool(at_look % 2), what="read or listing")
+    world = world_at(moment(start, verb))
+    stage = StagedStorage(world.storage.restarted())
+    stage.cues.append(Cue(lambda operation, _: operation in _LOOKS, partial(_fail, error), at_look - 1))
+    _require_survives(world, stage, case)
+    assert stage.cues[0].is_done, f"{case}: nothing failed"
+
+
+def _fail(error: EngineError) -> None:
+    raise error
+
+
+def _require_survives(world: World, stage: StagedStorage, case: Case) -> None:
     said: EngineError | None = None
     try:
         VERBS[case.verb].run(world, world.site("first", stage))
     except EngineError as raised:
         said = raised
-    with _told(case, stage.writes[-1]):
+    with _told(case, *stage.writes[-1:]):
         assert said is None or str(said), "an error without a word"
         assert not _locked(world), "the lock is still held"
         require_safe(world)
@@ -118,8 +147,8 @@ def _locked(world: World) -> bool:
 class _told:  # noqa: N801 reads as a word of the case
     """Whatever fails inside names its case."""
 
-    def __init__(self, case: Case, write: tuple[str, str]) -> None:
-        self._text = f"{case}, a {write[0]} of {write[1]}"
+    def __init__(self, case: Case, *writes: tuple[str, str]) -> None:
+        self._text = ", ".join([str(case), *(f"a {operation} of {path}" for operation, path in writes)])
 
     def __enter__(self) -> None: ...
 

@@ -10,7 +10,8 @@ class _Count:
         self.cases = 0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.cases += sum(int(str(value)) for name, value in report.user_properties if name == CASES and report.passed)
+        if report.when == "call" and report.passed:  # what a test records is in the report of its teardown as well
+            self.cases += sum(int(str(value)) for name, value in report.user_properties if name == CASES)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.cases:

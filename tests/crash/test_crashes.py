@@ -7,9 +7,16 @@ import pytest
 
 from hudi_engine.errors import EngineError, NoSpaceLeft, StorageUnavailable
 from hudi_engine.storage.memory import Way
-from tests.crash.cases import Case, count_writes, require_survives_crash, require_survives_error
+from tests.crash.cases import (
+    Case,
+    count_looks,
+    count_writes,
+    require_survives_blindness,
+    require_survives_crash,
+    require_survives_error,
+)
 from tests.crash.conftest import CASES
-from tests.crash.verbs import VERBS
+from tests.crash.verbs import BY_PARTITION, EVERYWHERE
 from tests.worlds.starts import STARTS
 
 pytestmark = pytest.mark.thorough
@@ -17,6 +24,8 @@ pytestmark = pytest.mark.thorough
 Record = Callable[[str, object], None]
 ERRORS = {"unavailable": StorageUnavailable, "full": NoSpaceLeft}
 _QUICK_STEP = 9
+_STEP_BY_PARTITION = 3
+_LOOKS_OF_A_VERB = 15
 _IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
 # Each version and each type; `make soak` takes all pairs of them.
 _STARTS = tuple(STARTS) if _IS_SOAK else ("v6_mor", "v8_cow", "v9_mor")
@@ -42,22 +51,39 @@ def require_all(found: Iterator[Case], check: Callable[[Case], None], record: Re
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("way", Way, ids=lambda way: way.name.lower())
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", EVERYWHERE)
 @pytest.mark.parametrize("start", _STARTS)
 def test_a_crash_at_any_write_is_survived(start: str, verb: str, way: Way, record_property: Record) -> None:
     require_all(cases(start, verb, (way,)), require_survives_crash, record_property)
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("verb", BY_PARTITION)
+def test_crashes_of_an_index_by_partition_are_survived(verb: str, record_property: Record) -> None:
+    ways, step = (tuple(Way), 1) if _IS_SOAK else ((Way.AFTER,), _STEP_BY_PARTITION)
+    require_all(cases("v9_mor", verb, ways, step), require_survives_crash, record_property)
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ERRORS)
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", EVERYWHERE)
 @pytest.mark.parametrize("start", _STARTS_OF_ERRORS)
 def test_a_store_that_fails_at_any_write_is_survived(start: str, verb: str, kind: str, record_property: Record) -> None:
     ways = (Way.BEFORE, Way.AFTER)
     require_all(cases(start, verb, ways), lambda case: _require_survives(case, ERRORS[kind]), record_property)
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.thorough
+@pytest.mark.parametrize("verb", EVERYWHERE)
+def test_a_store_that_fails_to_answer_is_survived(verb: str, record_property: Record) -> None:
+    count = count_looks("v9_mor", verb)
+    looks = range(1, count + 1, 1 if _IS_SOAK else -(-count // _LOOKS_OF_A_VERB))
+    for at_look in looks:
+        require_survives_blindness("v9_mor", verb, at_look, StorageUnavailable("the store of the test does not answer"))
+    record_property(CASES, len(looks))
+
+
+@pytest.mark.parametrize("verb", EVERYWHERE)
 def test_crashes_here_and_there_are_survived(verb: str, record_property: Record) -> None:
     for start, first in (("v6_cow", 1), ("v9_mor", 4)):
         found = cases(start, verb, (Way.AFTER,), _QUICK_STEP, first)

@@ -23,6 +23,7 @@ from tests.worlds.world import Saved, World, saved, world_of
 from tests.worlds.writer import Write, Writer, partitions_of
 
 REQUEST: Final = IndexRequest((IndexKind.RECORD_INDEX,))
+_BY_PARTITION: Final = IndexRequest((IndexKind.RECORD_INDEX,), is_partitioned=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +67,27 @@ def _build(world: World, site: Site) -> None:
     build(site, REQUEST)
 
 
-def _published_with_arrears(world: World) -> None:
+def _build_by_partition(world: World, site: Site) -> None:
+    build(site, _BY_PARTITION)
+
+
+def _published_with_arrears(world: World, request: IndexRequest = REQUEST) -> None:
     """A runner died right after it published, and a writer that knew of no index completed since."""
     write = _change(world, Writer(world).begin())
     write.write_files()
-    _publish_and_die(world)
+    _publish_and_die(world, request)
     write.complete()
 
 
-def _publish_and_die(world: World) -> None:
+def _published_by_partition_with_arrears(world: World) -> None:
+    _published_with_arrears(world, _BY_PARTITION)
+
+
+def _publish_and_die(world: World, request: IndexRequest = REQUEST) -> None:
     stage = StagedStorage(world.storage.restarted())
     stage.once(lambda: RECORD_INDEX in world.flags()[1] and BACKUP not in world.paths(), stage.die)
     with suppress(Crash):
-        build(world.site("first", stage), REQUEST)
+        build(world.site("first", stage), request)
     assert stage.is_dead, "the build ended before it could be killed"
 
 
@@ -99,7 +108,7 @@ def _abort(world: World, site: Site) -> None:
             run_abort(site, plan)
 
 
-VERBS: Final = {
+EVERYWHERE: Final = {
     "schedule": Verb(_one_commit, _schedule, None),
     "build": Verb(_one_commit, _build, True),
     "catch-up": Verb(_published_with_arrears, _build, True),
@@ -107,3 +116,9 @@ VERBS: Final = {
     "abort": Verb(_publish_and_die, _abort, False),
 }
 """Of `build` all of RFC-45's steps are killed: base, publish, catch-up, complete. Of `catch-up` only the last two."""
+BY_PARTITION: Final = {
+    "build by partition": Verb(_one_commit, _build_by_partition, True),
+    "catch-up by partition": Verb(_published_by_partition_with_arrears, _build_by_partition, True),
+}
+"""A record index for each partition, which only version 9 has."""
+VERBS: Final = EVERYWHERE | BY_PARTITION

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,15 @@ import pytest
 
 from hudi_engine.format import properties
 from tests.interop.jvm import JavaError, Jvm
-from tests.interop.live_checks import require_found_by_java, require_rows, require_valid, run_engine
+from tests.interop.live_checks import (
+    base_files,
+    require_found_by_java,
+    require_not_rebuilt,
+    require_pairs,
+    require_rows,
+    require_valid,
+    run_engine,
+)
 from tests.interop.live_commits import IN_FLIGHT
 from tests.interop.live_writers import LiveTable
 from tests.interop.readable import TABLE_VERSIONS
@@ -49,6 +57,12 @@ _ARCHIVING: Final = {
     "hoodie.metadata.compact.max.delta.commits": "2",
 }
 _BY_RECORD_INDEX: Final = {"hoodie.index.type": "RECORD_INDEX", **_ON}
+_IN_PARTITION: Final = {"hoodie.index.type": "SIMPLE"}
+_BY_PARTITION: Final = {
+    "hoodie.index.type": "RECORD_LEVEL_INDEX",
+    "hoodie.metadata.record.level.index.enable": "true",
+}
+_COMMITS: Final = 10
 
 Book = dict[str, str]
 
@@ -69,7 +83,12 @@ class Scene:
         """Rows that are in the book from now on."""
         book = {f"k{n}": f"p{n % 2}" for n in numbers}
         self.book |= book
-        return [{"id": key, "part": part, "seen": 1} for key, part in book.items()]
+        return _rows(book.items())
+
+    def write_pairs(self, pairs: Sequence[tuple[str, str]], options: Mapping[str, str]) -> set[tuple[str, str]]:
+        """A commit of rows that are in no book: the answer is what there is of them."""
+        self.jvm.commit(table=self.described(options), rows=_rows(pairs), how="upsert")
+        return set(pairs)
 
     def described(self, options: Mapping[str, str]) -> dict[str, Any]:
         return self.table.described({"hoodie.metadata.index.column.stats.enable": "false", **options})
@@ -78,6 +97,12 @@ class Scene:
         conf = [word for item in _ALONE.items() for word in ("--conf", "=".join(item))]
         return run_engine("index", "build", str(self.table.folder), "--type", "record_index", *conf)
 
+    def begin_build(self, *options: str) -> "subprocess.Popen[bytes]":
+        """A build in a process of its own, beside writers with the lock of the file system."""
+        conf = [word for item in _FILE_LOCK.items() for word in ("--conf", "=".join(item))]
+        command = [sys.executable, "-m", "hudi_engine.cli.main", "index", "build", str(self.table.folder)]
+        return subprocess.Popen([*command, "--type", "record_index", *options, *conf], stderr=subprocess.DEVNULL)
+
     def properties(self) -> dict[str, str]:
         return properties.parse((self.table.folder / ".hoodie/hoodie.properties").read_bytes())
 
@@ -85,6 +110,13 @@ class Scene:
         require_valid(self.table.folder)
         rows = require_rows(self.jvm, self.table.folder, self.book)
         require_found_by_java(self.jvm, self.table.folder, rows)
+
+    def require_right_by_partition(self, truth: Collection[tuple[str, str]]) -> None:
+        require_valid(self.table.folder)
+        rows = require_pairs(self.jvm, self.table.folder, truth)
+        for partition in {part for _, part in truth}:
+            there = [row for row in rows if row["part"] == partition]
+            require_found_by_java(self.jvm, self.table.folder, there, partition)
 
 
 @pytest.fixture
@@ -134,13 +166,15 @@ def test_4_an_index_that_a_writer_without_it_deletes_is_told_with_what_to_set(sc
     here = scene("1.2.0")
 
     assert here.build()[0] == 0
-    here.write(range(5))
-    code, status = run_engine("index", "status", str(here.table.folder))
+    for commits in (1, _COMMITS - 1):
+        for number in range(commits):
+            here.write(range(number, number + 1))
+        code, status = run_engine("index", "status", str(here.table.folder))
 
-    assert "record_index" not in here.properties()["hoodie.table.metadata.partitions"]
-    told = next(kind for kind in status["indexes"] if kind["index"] == "record_index")
-    assert (code, told["state"]) == (0, "deleted by a writer")
-    assert "hoodie.metadata.auto.delete.partitions=false" in told["reason"]
+        assert "record_index" not in here.properties()["hoodie.table.metadata.partitions"]
+        told = next(kind for kind in status["indexes"] if kind["index"] == "record_index")
+        assert (code, told["state"]) == (0, "deleted by a writer"), commits
+        assert "hoodie.metadata.auto.delete.partitions=false" in told["reason"]
     assert here.build()[0] == 0
     here.require_right()
 
@@ -191,22 +225,21 @@ def test_an_index_of_a_table_with_archived_commits_hides_no_other_and_is_kept(
         here.write(range(number, number + 3), _ARCHIVING)
 
     code, report = here.build()
-    files = [file.name for file in (here.table.folder / ".hoodie/metadata/record_index").glob("*.hfile")]
+    files = base_files(here.table.folder)
     for number in range(30, 34):
         here.write(range(number, number + 20), _ARCHIVING | _BY_RECORD_INDEX)
 
     assert code == 0, report
     assert not any("_00000000000000" in name for name in files), "nothing was archived, so nothing could be hidden"
     here.require_right()
+    require_not_rebuilt(here.table.folder, files)
 
 
 def test_a_stream_that_began_in_flight_and_leaves_the_index_out_is_waited_for(scene: Callable[[str], Scene]) -> None:
     here = scene("1.2.0")
     table = here.described(_STREAMS | _FILE_LOCK)
     first = here.jvm.begin_commit(table=table, rows=here.noted(range(50, 55)))
-    command = [sys.executable, "-m", "hudi_engine.cli.main", "index", "build", str(here.table.folder)]
-    conf = [word for item in _FILE_LOCK.items() for word in ("--conf", "=".join(item))]
-    building = subprocess.Popen([*command, "--type", "record_index", *conf], stderr=subprocess.DEVNULL)
+    building = here.begin_build()
     while "record_index" not in here.properties().get(IN_FLIGHT, ""):
         assert building.poll() is None, "the build ended before it was in flight"
         time.sleep(0.1)
@@ -221,6 +254,36 @@ def test_a_stream_that_began_in_flight_and_leaves_the_index_out_is_waited_for(sc
     assert was_waiting, "it was complete while a commit was pending that leaves it out"
     assert building.wait(timeout=120) == 0
     here.require_right()
+
+
+def test_an_index_by_partition_built_beside_a_commit_is_found_and_kept_by_java(scene: Callable[[str], Scene]) -> None:
+    here = scene("1.2.0")
+    folder, truth = here.table.folder, set(here.book.items())
+    # Of a key that is in both partitions each has its own row.
+    truth |= here.write_pairs([(f"k{n}", f"p{p}") for n in range(30, 50) for p in (0, 1)], _IN_PARTITION)
+    beside = [(f"k{n}", "p1") for n in range(50, 60)]
+
+    name = here.jvm.begin_commit(table=here.described(_STREAMS | _FILE_LOCK), rows=_rows(beside))
+    building = here.begin_build("--partitioned")
+    while "record_index" not in here.properties().get(IN_FLIGHT, ""):
+        assert building.poll() is None, "the build ended before it was in flight"
+        time.sleep(0.1)
+    here.jvm.end_commit(name=name)
+    truth |= set(beside)
+
+    assert building.wait(timeout=120) == 0
+    here.require_right_by_partition(truth)
+    built = base_files(folder)
+    for number in range(_COMMITS):
+        # One partition at a time: where a key comes for both, Java puts a new one to the other's row.
+        pairs = [(f"k{n}", f"p{number % 2}") for n in range(number * 6, number * 6 + 12)]
+        truth |= here.write_pairs(pairs, _BY_PARTITION)
+    here.require_right_by_partition(truth)
+    require_not_rebuilt(folder, built)
+
+
+def _rows(pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    return [{"id": key, "part": part, "seen": 1} for key, part in pairs]
 
 
 def _index_until_killed(jvm: Jvm, here: Scene) -> None:

@@ -8,7 +8,14 @@ from typing import Final
 import pytest
 
 from tests.interop.jvm import Jvm
-from tests.interop.live_checks import require_found_by_java, require_rows, require_valid, run_engine
+from tests.interop.live_checks import (
+    base_files,
+    require_found_by_java,
+    require_not_rebuilt,
+    require_rows,
+    require_valid,
+    run_engine,
+)
 from tests.interop.live_writers import (
     BY_RECORD_INDEX,
     SEVERAL_WRITERS,
@@ -86,11 +93,13 @@ def test_an_index_built_beside_two_writers_is_whole_and_they_keep_it_so(
 
     assert (code, report["outcome"]) == (0, "ready"), report
     require_right(jvm, table_folder, writers)
+    built = base_files(table_folder)
     writers.look_up_by(BY_RECORD_INDEX | _STREAMING)
     for _ in range(5):
         for writer in writers.writers:
             writer.commit()
     require_right(jvm, table_folder, writers)
+    require_not_rebuilt(table_folder, built)
 
 
 def build(table: LiveTable) -> tuple[int, dict[str, object]]:

@@ -12,6 +12,7 @@ import yaml
 from hudi_operator.resources.refusals import refuse_if_illegal
 from hudi_operator.words import Kind
 from tests.golden.unpack import unpack
+from tests.repository.readme import commands
 
 ROOT = Path(__file__).parents[2]
 _LOCK = "hoodie.write.lock.provider=org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"
@@ -24,13 +25,16 @@ _WORDS = {
     "order-17": "s-30",
     "order-18": "s-31",
     "customer=c-4711": "celsius=30.3",
+    "--column customer": "--column region",
 }
 _WITHOUT_INDEX = re.compile(r"hudi-engine (inspect|timeline|files|read|index build)\b")
 # The others: which file runs them, and by what one sees that it does.
 _ELSEWHERE = {
     "make demo": ("tests/interop/test_demo.py", '"tools.demo"'),
     "make test": (".ci/run", "make test"),
-    "kubectl apply -f crds/ -f examples/orders.yaml": ("tests/cluster/test_ready.py", "orders.yaml"),
+    "kubectl apply -f crds/": ("tests/cluster/test_readme.py", "commands()"),
+    "kubectl wait --for=condition=Established -f crds/": ("tests/cluster/test_readme.py", "commands()"),
+    "kubectl apply -f examples/orders.yaml": ("tests/cluster/test_readme.py", "commands()"),
     "kubectl wait --for=condition=Ready metadataindex/orders-by-key": ("tests/cluster/user.py", '"wait"'),
     "kubectl hudi status": ("tests/cluster/test_plugin.py", '"status"'),
     "kubectl hudi plan orders-by-key": ("tests/cluster/test_plugin.py", '"plan"'),
@@ -40,14 +44,7 @@ _ELSEWHERE = {
 }
 
 
-def _commands() -> list[str]:
-    """As the README shows them: indented, after `$ `, or a `make` that a person is to type."""
-    readme = (ROOT / "README.md").read_text()
-    found = re.findall(r"^    (?:\$ (?:\.venv/bin/)?(.+)|(make \w+) +#.*)$", readme, re.MULTILINE)
-    return [re.sub(r"\s+#.*", "", shown or made).strip() for shown, made in found]
-
-
-_OF_THE_ENGINE = [command for command in _commands() if command.startswith("hudi-engine ")]
+_OF_THE_ENGINE = [command for command in commands() if command.startswith("hudi-engine ")]
 
 
 @pytest.mark.thorough
@@ -67,7 +64,7 @@ def test_a_command_of_the_engine_does_on_a_golden_table_what_the_readme_shows(co
 
 
 def test_every_other_command_is_run_by_the_test_that_is_named_here() -> None:
-    others = {command for command in _commands() if command not in _OF_THE_ENGINE}
+    others = {command for command in commands() if command not in _OF_THE_ENGINE}
 
     assert others == set(_ELSEWHERE)
     for command, (file, words) in _ELSEWHERE.items():

@@ -2,13 +2,15 @@
 
 Under `X build` and its like, further lines say what others do meanwhile: `when published: complete C5` lets it happen
 as soon as that is so and the lock is free; `after 10 seconds: …` while X waits; `asleep when …: …` is like `when`, but
-X's heart stands still meanwhile; `dies when published` ends X there.
+X's heart stands still meanwhile; `dies when published` ends X there. `sleeps when …` lets what comes after the build
+happen, also within others' builds, until `X wakes`. `sleeps before it locks when …` and `dies before it locks when …`
+are for what happens just before X takes the lock once more.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from hudi_engine.action.drop import Dropped, run_drop
@@ -27,7 +29,7 @@ from tests.scenarios.names import Names
 from tests.worlds import services
 from tests.worlds.invariants import answers, as_if_complete, entries, require_safe
 from tests.worlds.java_metadata import RECORD_INDEX
-from tests.worlds.stage import Cue, StagedStorage
+from tests.worlds.stage import Cue, Sleeper, StagedLock, StagedStorage
 from tests.worlds.world import World, world_of
 from tests.worlds.writer import Write, Writer, partitions_of
 
@@ -35,8 +37,9 @@ REQUEST = IndexRequest((IndexKind.RECORD_INDEX,))
 _WHEN = re.compile(r"when ([a-z ]+): (.+)")
 _AFTER = re.compile(r"after ([0-9]+) seconds: (.+)")
 _SLEEPS = re.compile(r"asleep when ([a-z ]+): (.+)")
+_REMAINS_ASLEEP = re.compile(r"sleeps (before it locks )?when ([a-z ]+)")
 _DERIVING = re.compile(r"when deriving: (.+)")
-_DIES = re.compile(r"dies when ([a-z ]+)")
+_DIES = re.compile(r"dies (before it locks )?when ([a-z ]+)")
 
 
 @dataclass(slots=True)
@@ -63,6 +66,7 @@ class Player:
     depth: int = 0
     old: dict[str, str] = field(default_factory=dict)
     start: str = ""
+    sleepers: dict[str, Sleeper] = field(default_factory=dict)
 
     def play(self, command: tuple[str, ...]) -> list[str]:
         """What the command prints. After each the table is safe, whatever it did."""
@@ -79,6 +83,8 @@ class Player:
         match words:
             case [who, ("schedule" | "build" | "run" | "drop" | "abort") as verb]:
                 self._engine(who, verb, further)
+            case [who, "wakes"]:
+                self._wake(who)
             case ["table" | "begin" | "change" | "complete" | "commit" | "kill" as verb, name, *what]:
                 getattr(self, f"_{verb}")(name, *what)
             case [("timeline" | "index" | "leftovers") as verb]:
@@ -233,8 +239,18 @@ class Player:
     def _engine(self, who: str, verb: str, further: tuple[str, ...]) -> None:
         stage = StagedStorage(self.world.storage.restarted())
         site = self.world.site(who, stage, Telling(lambda text: self._print(f"{who}: {text}")))
+        lock = StagedLock(site.lock, [])
+        site = replace(site, lock=lock)
         for line in further:
-            self._cue(stage, line.strip())
+            self._cue(who, stage, lock, line.strip())
+        self.sleepers[who] = Sleeper(partial(self._act, who, verb, site))
+        self._wake(who)
+
+    def _wake(self, who: str) -> None:
+        if self.sleepers[who].wake():
+            self._print(f"{who} sleeps")
+
+    def _act(self, who: str, verb: str, site: Site) -> None:
         try:
             outcome = self._verb(site, verb)
         except Crash:
@@ -261,10 +277,10 @@ class Player:
         pending = [i for i in table.timeline().of(Action.INDEXING) if not i.is_completed]
         return (pending or list(completed_plans(table, table.timeline())))[-1].requested_at
 
-    def _cue(self, stage: StagedStorage, line: str) -> None:
+    def _cue(self, who: str, stage: StagedStorage, lock: StagedLock, line: str) -> None:
         """`when deriving` is when X reads the data once more, to find what the index lacks."""
         if found := _DIES.fullmatch(line):
-            stage.once(self._free(found[1]), stage.die)
+            (lock.cues if found[1] else stage.cues).append(Cue(self._fits(found[2]), stage.die))
         elif found := _AFTER.fullmatch(line):
             self.world.clock.later(int(found[1]), partial(self._once_free, found[2]))
         elif found := _DERIVING.fullmatch(line):
@@ -275,6 +291,9 @@ class Player:
             )
         elif found := _WHEN.fullmatch(line):
             stage.once(self._free(found[1]), partial(self._nested, found[2]))
+        elif found := _REMAINS_ASLEEP.fullmatch(line):
+            cue = Cue(self._fits(found[2]), partial(self._sleep, who, stage))
+            (lock.cues if found[1] else stage.cues).append(cue)
         elif found := _SLEEPS.fullmatch(line):
             stage.once(self._free(found[1]), partial(self._while_asleep, stage, found[2]))
         else:
@@ -283,6 +302,18 @@ class Player:
     def _free(self, condition: str) -> Callable[[], bool]:
         is_so = self._condition(condition)
         return lambda: is_so() and self._is_lock_free()
+
+    def _fits(self, condition: str) -> Callable[[str, str], bool]:
+        """Which operation comes next if this is so and the lock is free."""
+        if condition == "deleting":
+            folder = f"{FOLDER}/{RECORD_INDEX}/"
+            return lambda name, path: name == "delete" and path.startswith(folder) and self._is_lock_free()
+        is_so = self._free(condition)
+        return lambda *_: is_so()
+
+    def _sleep(self, who: str, stage: StagedStorage) -> None:
+        with stage.asleep():
+            self.sleepers[who].sleep()
 
     def _once_free(self, line: str) -> None:
         if self._is_lock_free():

@@ -39,6 +39,7 @@ _KNOWN: Final = re.compile(
     r"|\.hoodie/\.index_defs/index\.json(\.backup)?"
     r"|\.hoodie/\.heartbeat/[0-9]{17}"
     r"|\.hoodie/\.index_attempts/([0-9]{17}/([0-9]{4,}\.json|[0-9]{17,20}\.reserved)|(dropped|built)/record_index\.json)"
+    r"|\.hoodie/\.index_attempts/given-[0-9]{6,}\.json"
     r"|\.hoodie/(metadata/\.hoodie/)?(timeline/)?[0-9]{17}[0-9]*(_[0-9]{17})?\.[a-z.]+"
     r"|\.hoodie/metadata/(files|record_index)/[^/]+"
     r"|(?!\.hoodie/).+\.parquet|(?!\.hoodie/).*\..+\.log\.[0-9]+_[0-9-]+|(.+/)?\.hoodie_partition_metadata"
@@ -165,9 +166,11 @@ def _require_metadata_agrees(metadata: MetadataTable) -> None:
 def _require_committed_base(metadata: MetadataTable) -> None:
     """S5: a flag means that all shards are there, and that those that have a base file have a committed one."""
     shards = _shard_files(metadata)
-    numbers = sorted(parse_shard_name(file_id).number for file_id in shards)
+    numbers: dict[str | None, list[int]] = {}
+    for name in map(parse_shard_name, sorted(shards)):
+        numbers.setdefault(name.partition, []).append(name.number)
     assert numbers, "flagged, and no shard"
-    assert numbers == list(range(len(numbers))), f"flagged, and the shards are {numbers}"
+    assert all(each == list(range(len(each))) for each in numbers.values()), f"flagged, and the shards are {numbers}"
     done = {i.requested_at for i in metadata.timeline.completed()}
     bare = [file_id for file_id, instants in shards.items() if not instants & done]
     assert not bare, f"flagged, and nothing of {bare} is committed"

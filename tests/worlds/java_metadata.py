@@ -26,6 +26,7 @@ from hudi_engine.format.service_records import RecordName
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.files import files_of
 from hudi_engine.index.hashing import shard_numbers
+from hudi_engine.index.kinds import parse_shard_name
 from hudi_engine.index.metadata_table import FOLDER, MetadataTable, open_metadata_table
 from hudi_engine.storage.memory import MemoryStorage
 from hudi_engine.table.file_view import FileGroup, FileSlice
@@ -49,11 +50,13 @@ class WriterFailed(Exception):
 class Changes:
     """What one commit says to the metadata table. A size of None is a file that is gone; so is a location of None.
 
-    `statistics` are entries of `partition_stats`, of a commit that logs to it; None of one that does not.
+    `left` has the partition that each deleted or moved key was in. `statistics` are entries of
+    `partition_stats`, of a commit that logs to it; None of one that does not.
     """
 
     files: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
     locations: Mapping[str, Location | None] = field(default_factory=dict)
+    left: Mapping[str, str] = field(default_factory=dict)
     statistics: Mapping[bytes, bytes] | None = None
 
 
@@ -74,7 +77,7 @@ class JavaMetadata:
         metadata = self.read()
         stats: dict[str, list[dict[str, object]]] = {FILES: [self._log_files(metadata, instant, changes)]}
         if with_locations:
-            stats[RECORD_INDEX] = self._log_locations(metadata, instant, changes.locations)
+            stats[RECORD_INDEX] = self._log_locations(metadata, instant, changes)
         if changes.statistics is not None:
             stats[PARTITION_STATS] = [self._log_statistics(metadata, instant, changes.statistics)]
         self._deltacommit(metadata, instant, stats, times)
@@ -209,22 +212,40 @@ class JavaMetadata:
         ((group, number),) = _groups(metadata, FILES)
         return self._log(metadata, group, instant, self._blocks(metadata, instant, encoded, []), number)
 
-    def _log_locations(
-        self, metadata: MetadataTable, instant: str, locations: Mapping[str, Location | None]
-    ) -> list[dict[str, object]]:
-        groups = _groups(metadata, RECORD_INDEX)
-        if not groups:
+    def _log_locations(self, metadata: MetadataTable, instant: str, changes: Changes) -> list[dict[str, object]]:
+        """Each key to its shard of the one index or, by partition, to one where it is and to one that it has left."""
+        numberings: dict[str | None, list[tuple[FileGroup, int]]] = {}
+        for group, place in _groups(metadata, RECORD_INDEX):
+            numberings.setdefault(parse_shard_name(group.file_id).partition, []).append((group, place))
+        if not numberings:
             raise WriterFailed(f"{instant}: FileGroup count for MDT partition {RECORD_INDEX} should be > 0")
-        keys = sorted(locations, key=str.encode)
+        unknown = {found[0] for found in changes.locations.values() if found} - numberings.keys()
+        assert None in numberings or not unknown, f"{instant}: new partitions {unknown}, whose shards Java makes first"
+        return [
+            stat
+            for of, groups in numberings.items()
+            for stat in self._log_group(metadata, instant, of, groups, changes)
+        ]
+
+    def _log_group(
+        self,
+        metadata: MetadataTable,
+        instant: str,
+        partition: str | None,
+        groups: Sequence[tuple[FileGroup, int]],
+        changes: Changes,
+    ) -> Iterable[dict[str, object]]:
+        """To the shards of one numbering what concerns them."""
+        there = {key: at for key, at in changes.locations.items() if at and partition in {None, at[0]}}
+        gone = {key for key in changes.locations if partition in {None, changes.left.get(key)}} - there.keys()
+        keys = sorted(there.keys() | gone, key=str.encode)
         numbers = shard_numbers(pa.array(keys, pa.large_string()), len(groups)).tolist()
-        stats = []
-        for group, number in groups:
+        for number, (group, place) in enumerate(groups):
             mine = [key for key, shard in zip(keys, numbers, strict=True) if shard == number]
-            puts = {k.encode(): self._location(metadata, instant, found) for k in mine if (found := locations[k])}
-            gone = [key for key in mine if locations[key] is None]
+            puts = {k.encode(): self._location(metadata, instant, there[k]) for k in mine if k in there}
             if mine:
-                stats.append(self._log(metadata, group, instant, self._blocks(metadata, instant, puts, gone), number))
-        return stats
+                deleted = [key for key in mine if key in gone]
+                yield self._log(metadata, group, instant, self._blocks(metadata, instant, puts, deleted), place)
 
     def _log_statistics(
         self, metadata: MetadataTable, instant: str, entries: Mapping[bytes, bytes]

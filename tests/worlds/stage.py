@@ -1,11 +1,13 @@
 """A store and a clock between whose operations a test can act: how two processes are interleaved in one."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
 
 from hudi_engine.clock import HandClock
+from hudi_engine.concurrency.lock import Lock
 from hudi_engine.storage.memory import Crash, MemoryStorage
 from hudi_engine.storage.protocol import FileStat
 
@@ -103,6 +105,64 @@ class StagedStorage:
         except Crash:
             self.is_dead = True
             raise
+
+
+@dataclass(slots=True)
+class StagedLock:
+    """The lock as one process uses it: before it is asked for once more, a cue that fits is acted upon."""
+
+    inner: Lock
+    cues: list[Cue]
+
+    def acquire(self, wait_seconds: float) -> None:
+        for cue in self.cues:
+            if not cue.is_done and cue.fits("lock", ""):
+                cue.is_done = True
+                cue.act()
+        self.inner.acquire(wait_seconds)
+
+    def release(self) -> None:
+        self.inner.release()
+
+    def require_held(self) -> None:
+        self.inner.require_held()
+
+
+class Sleeper:
+    """A process in a thread of its own that never runs beside another: it sleeps, or whoever woke it waits."""
+
+    def __init__(self, run: Act) -> None:
+        self._run = run
+        self._is_woken = threading.Semaphore(0)
+        self._is_done = threading.Semaphore(0)
+        self._error: BaseException | None = None
+        self._has_ended = False
+        self._thread = threading.Thread(target=self._live, daemon=True)
+        self._thread.start()
+
+    def wake(self) -> bool:
+        """Let it go on until it sleeps again or ends; whether it sleeps. What it raises is raised here."""
+        assert not self._has_ended, "it ended before, and nobody can wake it"
+        self._is_woken.release()
+        self._is_done.acquire()
+        if self._error is not None:
+            raise self._error
+        return not self._has_ended
+
+    def sleep(self) -> None:
+        """For its own cues: nothing of it happens until it is woken."""
+        self._is_done.release()
+        self._is_woken.acquire()
+
+    def _live(self) -> None:
+        self._is_woken.acquire()
+        try:
+            self._run()
+        except BaseException as error:  # noqa: BLE001 raised again in the thread of the test
+            self._error = error
+        finally:
+            self._has_ended = True
+            self._is_done.release()
 
 
 class StagedClock(HandClock):

@@ -42,6 +42,7 @@ class Write:
     heartbeats: Heartbeats
     changes: dict[Location, GroupChange] = field(default_factory=dict)
     locations: dict[str, Location | None] = field(default_factory=dict)
+    left: dict[str, str] = field(default_factory=dict)
     replaced: dict[str, list[str]] = field(default_factory=dict)
     made: list[MadeFile] | None = None
     operation: str = "UPSERT"
@@ -75,6 +76,7 @@ class Write:
             place, _ = self._find(key)
             self._change(place).gone.append(key)
             self.locations.setdefault(key, None)
+            self.left[key] = place[0]
         return self
 
     def move(self, partition: str, *keys: str) -> "Write":
@@ -92,6 +94,7 @@ class Write:
         fresh = {key: self._fresh(key, partition) for key in keys}
         self.changes[place] = GroupChange(puts=kept | fresh, is_new=True)
         self.locations |= {key: None for each in groups for key in self.rows[each]}
+        self.left |= {key: partition for each in groups for key in self.rows[each]}
         self.locations |= dict.fromkeys(kept | fresh, place)
         return self
 
@@ -119,7 +122,8 @@ class Write:
         sizes: dict[str, dict[str, int | None]] = {}
         for made in self.write_files():
             sizes.setdefault(made.partition, {})[made.name] = made.size_bytes
-        changes = Changes(sizes, self.locations, None if self.statistics is None else self.statistics())
+        statistics = None if self.statistics is None else self.statistics()
+        changes = Changes(sizes, self.locations, self.left, statistics)
         metadata = JavaMetadata(self.world.storage, self.world.clock, self.token)
         metadata.commit(self.instant, changes, self.is_aware, self.world.times())
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hudi_engine.action.attempts import require_newest, reserve, reserved_by
+from hudi_engine.action.attempts import all_reserved, require_newest, reserve, reserved_by
 from hudi_engine.action.coverage import ATTEMPT, CAUGHT_UP, PLAN, Base, undone, unproven
 from hudi_engine.action.derive import deleted, touched, written
 from hudi_engine.action.evidence import Records, first_write
@@ -292,7 +292,7 @@ class CatchUp:
         storage, plan = self._run.site.storage, self._base.plan
         lowest = max(instant, first_write(transaction.metadata))
         free = overriding_instant if self._keeping.traits.is_of_state else log_instant
-        at = free(transaction.metadata, self._base.index, lowest, reserved_by(storage, plan))
+        at = free(transaction.metadata, self._base.index, lowest, all_reserved(storage))
         reserve(storage, plan, at)
         extra = {PLAN: self._base.plan, ATTEMPT: str(self._base.attempt)}
         return MetadataCommit(at, UPDATE, extra=extra | ({CAUGHT_UP: instant} if is_last else {}))

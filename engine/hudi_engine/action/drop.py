@@ -1,15 +1,16 @@
-"""An index removed: published under the lock, its files deleted afterwards."""
+"""An index removed: published under the lock, its files deleted afterwards, unless somebody builds it by then."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hudi_engine.action.definitions_file import remove_definition
+from hudi_engine.action.deletion import delete_unowned
 from hudi_engine.action.dropped import note_dropped
 from hudi_engine.action.flags import unflag
 from hudi_engine.action.keeping import STANDS_ON
 from hudi_engine.action.plans import pending_plans
 from hudi_engine.action.site import Site, Transaction
-from hudi_engine.action.undo import delete_files, files_of_index
+from hudi_engine.action.undo import files_of_index
 from hudi_engine.errors import Contradiction, Unsupported
 from hudi_engine.index.kinds import IndexKind
 
@@ -32,7 +33,7 @@ def run_drop(site: Site, names: Sequence[str]) -> Dropped:
         unflag(transaction.table, dropped.indexes)
         for name in dropped.indexes:
             remove_definition(transaction.table, name)
-    delete_files(site, dropped.files)
+    delete_unowned(site, dropped.files)
     return dropped
 
 

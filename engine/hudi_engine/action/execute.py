@@ -5,11 +5,10 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
-from hudi_engine.action.attempts import Attempt, all_reserved, attempts_of, begin_attempt, remove_pending_commits
+from hudi_engine.action.attempts import Attempt, all_reserved, attempts_of, begin_attempt, given, remove_pending_commits
 from hudi_engine.action.metadata_instants import base_instant
 from hudi_engine.action.plans import IndexPlan, read_plan
 from hudi_engine.action.site import Site, Transaction
-from hudi_engine.action.strays import strays_of
 from hudi_engine.concurrency.heartbeat import Liveness
 from hudi_engine.errors import AlreadyExists, Busy, NotFound
 from hudi_engine.format.instant_names import Action, Instant, State
@@ -20,13 +19,12 @@ _SAME_BEAT_MS = 500  # no heart beats more often than once a second, and the clo
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One attempt at a plan, under way. `leftovers` are files of earlier attempts, which nothing refers to."""
+    """One attempt at a plan, under way."""
 
     site: Site
     plan: IndexPlan
     attempt: Attempt
     liveness: Liveness
-    leftovers: tuple[str, ...]
 
 
 def execute_plan(site: Site, requested_at: str, run: Callable[[Run], _Outcome]) -> _Outcome:
@@ -42,11 +40,10 @@ def execute_plan(site: Site, requested_at: str, run: Callable[[Run], _Outcome]) 
             plan = read_plan(transaction.table, instant)  # 1
             _refuse_if_running(site, requested_at)  # 3
             remove_pending_commits(transaction, requested_at)
-            leftovers = strays_of(transaction, plan)
             attempt = _take_over(transaction, plan)
             liveness = on_exit.enter_context(site.heartbeats.beating(requested_at))  # 5, and 8 on leaving
             _begin(transaction, instant)
-        return run(Run(site, plan, attempt, liveness, leftovers))  # 7
+        return run(Run(site, plan, attempt, liveness))  # 7
 
 
 def await_silence(site: Site, requested_at: str) -> None:
@@ -95,7 +92,7 @@ def _pending(transaction: Transaction, requested_at: str) -> Instant:
 def _take_over(transaction: Transaction, plan: IndexPlan) -> Attempt:
     site = transaction.site
     earlier = attempts_of(site.storage, plan.requested_at)
-    number = earlier[-1].number + 1 if earlier else 1
+    number = max(given(site.storage).number, earlier[-1].number if earlier else 0) + 1
     names = tuple(index.name for index in plan.indexes)
     reserved = base_instant(transaction.metadata, names[0], all_reserved(site.storage))
     attempt = Attempt(plan.requested_at, names, number, site.owner, site.clock.now_ms(), reserved)

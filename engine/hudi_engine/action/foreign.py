@@ -4,10 +4,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from hudi_engine.action.attempts import attempts_of
+from hudi_engine.action.deletion import delete_unowned
 from hudi_engine.action.keepings import can_be_built
+from hudi_engine.action.metadata_instants import INDEXER, SOLO
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans
 from hudi_engine.action.site import Site
-from hudi_engine.action.undo import delete_files, take_back
+from hudi_engine.action.undo import take_back
+from hudi_engine.concurrency.heartbeat import FOLDER as HEARTBEATS
 from hudi_engine.concurrency.heartbeat import writers_lease
 from hudi_engine.errors import Busy
 from hudi_engine.format.instant_names import Instant, InstantTime, State, instant_file
@@ -32,15 +35,16 @@ class _Foreign:
 def undo_foreign(site: Site, names: Collection[str]) -> None:
     """Take back what another program began and no longer works on; `Busy` while it may be at work.
 
-    Hudi's indexer has no heartbeat. It is taken for dead once nothing of what it writes has changed for the lease that
-    Hudi's writers have; nothing of it could be resumed, by Hudi least of all.
+    Hudi's indexer has no heartbeat for its plan, and one for its commit to the metadata table only once it has begun
+    that. It is taken for dead once nothing of what it writes has changed for the lease that Hudi's writers have;
+    nothing of it could be resumed, by Hudi least of all.
     """
     for found in _found(site.metadata(), names):
         _await_quiet(site, found, names)
         with site.transaction() as transaction:
             still = [each for each in _found(transaction.metadata, names) if each == found]
             files = tuple(path for each in still for path in take_back(transaction, each.plan).files)
-        delete_files(site, files)
+        delete_unowned(site, files)
         site.watch.say(f"undone: {found} had given no sign of life")
 
 
@@ -81,11 +85,20 @@ def _is_ours(metadata: MetadataTable, instant: Instant, plan: IndexPlan) -> bool
 
 
 def _signs(metadata: MetadataTable, plan: IndexPlan) -> Iterator[int]:
-    """When files of this plan were last written."""
+    """When files of this plan were last written, or its heart beat."""
     for instant in metadata.data_timeline.instants:
         if instant.requested_at == plan.requested_at:
             yield metadata.data_timeline.files[instant_file(instant)].modified_ms
     for index in plan.indexes:
         yield from (file.modified_ms for file in metadata.table.storage.list(index.name))
-    heartbeats = metadata.table.storage.list(".hoodie/.heartbeat")
-    yield from (file.modified_ms for file in heartbeats if file.name == plan.requested_at)
+    for instant in metadata.timeline.pending():
+        if _may_be_of(plan, instant.requested_at):
+            yield metadata.timeline.files[instant_file(instant)].modified_ms
+    heartbeats = metadata.table.storage.list(HEARTBEATS)
+    yield from (file.modified_ms for file in heartbeats if _may_be_of(plan, file.name))
+
+
+def _may_be_of(plan: IndexPlan, time: str) -> bool:
+    """Whether Hudi commits this plan's indexes to the metadata table at this time (hudi-format 3.7)."""
+    uptos = [index.upto + INDEXER for index in plan.indexes if index.upto]
+    return time in (plan.requested_at, *uptos) or time.startswith(SOLO)

@@ -18,7 +18,8 @@ from hudi_engine.action.publish import publish
 from hudi_engine.action.published import published_base
 from hudi_engine.action.schedule import IndexRequest, Skipped, refuse_unbuildable, schedule
 from hudi_engine.action.site import Site, Transaction
-from hudi_engine.action.undo import delete_files, delete_own_files, undo_run
+from hudi_engine.action.strays import delete_strays
+from hudi_engine.action.undo import delete_own_files, undo_run
 from hudi_engine.errors import (
     Contradiction,
     EngineError,
@@ -152,7 +153,7 @@ def _is_all_in_use(run: Run) -> bool:
 
 def run_index(run: Run) -> Ready | Skipped | Redo:
     """Steps 1 to 9. What is neither `Ready` nor raised is the caller's to undo; indexes that are complete stay so."""
-    delete_files(run.site, run.leftovers)
+    delete_strays(run)
     config = run.site.table().config
     flagged = (*config.readable_indexes, *config.inflight_indexes)
     if missing := [index for index in run.plan.indexes if index.name not in flagged]:

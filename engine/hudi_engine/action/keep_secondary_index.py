@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.action.coverage import moves_records
+from hudi_engine.action.definitions_file import PATH_KEY
 from hudi_engine.action.entry_changes import NO_KEYS, EntryChanges, present_of
 from hudi_engine.action.keeping import BaseOrder, Correction, Made, Overtaken, Question, Traits
 from hudi_engine.action.reading import Group, Reading
@@ -19,7 +20,14 @@ from hudi_engine.compute.estimate import shard_counts
 from hudi_engine.compute.order import ENTRIES, BuildOrder
 from hudi_engine.compute.secondary_keys import SecondaryKeys
 from hudi_engine.compute.shard_names import shard_file_ids
-from hudi_engine.index.definitions import IndexDefinition, IndexVersion
+from hudi_engine.errors import Unsupported
+from hudi_engine.index.definitions import (
+    DEFAULT_PATH,
+    IndexDefinition,
+    IndexVersion,
+    parse_definitions,
+    read_definitions,
+)
 from hudi_engine.index.indexable import require_indexable
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import MetadataTable
@@ -49,6 +57,13 @@ class SecondaryIndexKeeping:
         schema = table.row_schema(Snapshot(max(view.visible_instants, default=""), timeline, view, ()))
         has_record_index = IndexKind.RECORD_INDEX in others
         require_indexable(self._defined(table), schema, table.config.version, has_record_index=has_record_index)
+        path = table.config.properties.get(PATH_KEY) or DEFAULT_PATH
+        record_index = parse_definitions(read_definitions(table.storage, path)).get(IndexKind.RECORD_INDEX.value)
+        if record_index is not None and record_index.is_partitioned:
+            raise Unsupported(
+                f"{table.storage.location}: {self.name} leads to record keys, and the table's record index is kept by "
+                "partition, in which a key alone is not found. Build a global record index instead, or leave this out."
+            )
 
     def make(self, site: Site, order: BaseOrder) -> Made:
         table = order.metadata.data

@@ -1,20 +1,18 @@
 """RFC-45, downgrade: a table without a metadata table, as a release wants it that knows no such thing."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
+from hudi_engine.action.deletion import delete_while
 from hudi_engine.action.dropped import note_dropped
 from hudi_engine.action.flags import unflag
 from hudi_engine.action.site import Site
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import FOLDER
-from hudi_engine.index.ranges import in_order
-from hudi_engine.storage.protocol import Storage, is_remote
+from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.properties_file import BACKUP, MAIN
 
-_AT_ONCE: Final = 1000
-"""Files deleted while the lock is held: a store that is far away takes some seconds for them."""
-_DELETERS: Final = 16
 _LAST: Final = (f"{FOLDER}/{BACKUP}", f"{FOLDER}/{MAIN}")
 
 
@@ -31,31 +29,27 @@ def disable_metadata_table(site: Site) -> int:
         site.lock.require_held()
         unflag(table, [IndexKind.FILES])
         doomed = metadata_paths(site.storage)
-    site.watch.begin("delete", len(doomed))
-    for at in range(0, len(doomed), _AT_ONCE):
-        with site.locked():
-            if IndexKind.FILES in site.table().config.readable_indexes:
-                site.watch.say("a writer made a new metadata table meanwhile: its files, and what it left, stay")
-                return at
-            site.lock.require_held()
-            delete_files(site.storage, doomed[at : at + _AT_ONCE])
-        site.watch.advance(len(doomed[at : at + _AT_ONCE]))
-    return len(doomed)
+    deleted = delete_metadata_files(site, doomed)
+    if deleted < len(doomed):
+        site.watch.say("a writer made a new metadata table meanwhile: its files, and what it left, stay")
+    return deleted
+
+
+def delete_metadata_files(site: Site, paths: Sequence[str]) -> int:
+    """Delete these, the properties after all others, as long as no metadata table is flagged; how many were deleted."""
+    site.watch.begin("delete", len(paths))
+    first, last = [path for path in paths if path not in _LAST], [path for path in paths if path in _LAST]
+    return sum(delete_while(site, site.storage, some, partial(_is_nobodys, site)) for some in (first, last))
+
+
+def _is_nobodys(site: Site) -> bool:
+    return IndexKind.FILES not in site.table().config.readable_indexes
 
 
 def metadata_paths(storage: Storage) -> tuple[str, ...]:
     """Every file of the metadata table, its properties last: without them nobody takes the rest for a table."""
     paths = list(_below(storage, FOLDER))
     return (*(path for path in paths if path not in _LAST), *(path for path in _LAST if path in paths))
-
-
-def delete_files(storage: Storage, paths: Sequence[str]) -> None:
-    """These files deleted, the properties after all others."""
-    threads = _DELETERS if is_remote(storage) else 1
-    first = [path for path in paths if path not in _LAST]
-    for some in (first, [path for path in paths if path in _LAST]):
-        for _ in in_order(storage.delete, some, threads, _DELETERS):
-            pass
 
 
 def _below(storage: Storage, folder: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ needs to be undone: whoever finds the half of it removes it and begins anew, as 
 
 from typing import Final
 
+from hudi_engine.action.deletion import delete_now
 from hudi_engine.action.flags import flag_complete
 from hudi_engine.action.listed_files import Listed, committed_files, list_again, list_files
 from hudi_engine.action.metadata_commit import (
@@ -15,7 +16,7 @@ from hudi_engine.action.metadata_commit import (
     ensure_partition_metafile,
     run_metadata_commit,
 )
-from hudi_engine.action.metadata_disable import delete_files, metadata_paths
+from hudi_engine.action.metadata_disable import delete_metadata_files, metadata_paths
 from hudi_engine.action.metadata_instants import solo_instant
 from hudi_engine.action.metadata_logs import write_init_logs
 from hudi_engine.action.site import Site, Transaction
@@ -71,6 +72,8 @@ def build_metadata_table(site: Site) -> bool:
     if _INDEX in table.config.readable_indexes:
         return False
     _require_calm(table, table.timeline())
+    if halves := metadata_paths(site.storage):
+        delete_metadata_files(site, halves)
     site.watch.begin("list")
     listed = list_files(table)
     with site.locked():
@@ -84,7 +87,7 @@ def _build(site: Site, listed: Listed) -> bool:
     listed = list_again(table, listed)
     _require_calm(table, listed.timeline)
     site.lock.require_held()
-    delete_files(site.storage, metadata_paths(site.storage))
+    delete_now(site.storage, metadata_paths(site.storage))  # what somebody has begun since
     site.lock.require_held()
     create_metadata_table(table)
     transaction = Transaction(site, site.metadata())

@@ -1,6 +1,6 @@
 """Which instant times the engine writes to the metadata table at (`hudi-format` 3.7)."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from hudi_engine.concurrency.instant_times import just_above, just_below
@@ -19,20 +19,24 @@ OURS: Final = (f"{SOLO}{_OURS.start}", f"{SOLO}{_OURS.stop - 1}")
 """The first and the last of the times at which only the engine makes indexes."""
 INSTANT_DIGITS: Final = 17
 """Of a time to the millisecond; in version 6 times of the metadata table may have three more."""
-_INDEXER: Final = "004"
+INDEXER: Final = "004"
 """By this ending, one of six, Hudi 0.15.0 knows a commit of the metadata table that is no commit of the data."""
 
 
-def solo_instant(metadata: MetadataTable, taken: Collection[str]) -> InstantTime:
+def solo_instant(metadata: MetadataTable, taken: Sequence[str]) -> InstantTime:
     """The time at which the next index is made: reserved for the engine, used by nobody, above all used before it.
 
-    `taken` are times that were given away and may stand nowhere yet.
+    `taken` are times that were given away and may stand nowhere yet, the last one last. Once the highest is among them
+    the count goes on from the lowest that is free.
     """
     archived = (instant.requested_at for instant in metadata.table.history())
-    used = {*_on_timeline(metadata), *archived, *_in_names(metadata, "record_index"), *taken}
-    numbers = [int(each[len(SOLO) :]) for each in used if each.startswith(SOLO) and len(each) == INSTANT_DIGITS]
-    number = max((each for each in numbers if each in _OURS), default=_OURS.start - 1) + 1
-    if number not in _OURS:
+    used = _numbers((*_on_timeline(metadata), *archived, *_in_names(metadata, "record_index"), *taken))
+    last = max(used, default=_OURS.start - 1)
+    if last == _OURS[-1]:
+        last = (_numbers(taken) or [last])[-1]
+    free = (each for each in (*_OURS[last + 1 - _OURS.start :], *_OURS) if each not in used)
+    number = next(free, None)
+    if number is None:
         raise Contradiction(
             f"{metadata.table.storage.location}: all of the {len(_OURS)} times at which the engine makes an index are "
             "used up, which takes as many failed attempts. Drop the index, and with it their files."
@@ -40,7 +44,13 @@ def solo_instant(metadata: MetadataTable, taken: Collection[str]) -> InstantTime
     return InstantTime(f"{SOLO}{number:03d}")
 
 
-def base_instant(metadata: MetadataTable, index: str, taken: Collection[str]) -> InstantTime:
+def _numbers(times: Sequence[str]) -> list[int]:
+    """Which of the engine's times are among these."""
+    numbers = (int(each[len(SOLO) :]) for each in times if each.startswith(SOLO) and len(each) == INSTANT_DIGITS)
+    return [number for number in numbers if number in _OURS]
+
+
+def base_instant(metadata: MetadataTable, index: str, taken: Sequence[str]) -> InstantTime:
     """The time at which the base of an index is committed: reserved for the engine and used by nobody.
 
     Whatever is older than a timeline's first write and not on it counts as completed. So once the metadata table has
@@ -60,7 +70,7 @@ def log_instant(metadata: MetadataTable, index: str, instant: str, reserved: Col
     """
     taken = _taken(metadata, index) | {time[:INSTANT_DIGITS] for time in reserved}
     below = just_below(InstantTime(instant), taken, metadata.data.zone)
-    return InstantTime(below + _INDEXER) if metadata.table.config.version == 6 else below
+    return InstantTime(below + INDEXER) if metadata.table.config.version == 6 else below
 
 
 def overriding_instant(metadata: MetadataTable, index: str, instant: str, reserved: Collection[str]) -> InstantTime:
@@ -70,6 +80,12 @@ def overriding_instant(metadata: MetadataTable, index: str, instant: str, reserv
     if newest < below:
         return below
     return just_above(newest, {*_taken(metadata, index), *reserved}, metadata.data.zone)
+
+
+def log_times(metadata: MetadataTable, index: str) -> frozenset[str]:
+    """The times of all logs of an index, whatever became of their commits."""
+    logs = (parse_log_file(file.name) for file in metadata.table.storage.list(index))
+    return frozenset(log.instant for log in logs if log is not None)
 
 
 def _taken(metadata: MetadataTable, index: str) -> frozenset[str]:
@@ -87,12 +103,6 @@ def _in_names(metadata: MetadataTable, index: str) -> Iterator[str]:
         name = parse_base_file(file.name) or parse_log_file(file.name)
         if name is not None:
             yield name.instant
-
-
-def log_times(metadata: MetadataTable, index: str) -> frozenset[str]:
-    """The times of all logs of an index, whatever became of their commits."""
-    logs = (parse_log_file(file.name) for file in metadata.table.storage.list(index))
-    return frozenset(log.instant for log in logs if log is not None)
 
 
 def _rolled_back(metadata: MetadataTable) -> Iterator[str]:

@@ -8,6 +8,7 @@ from hudi_engine.errors import CorruptFile
 from hudi_engine.format import service_records
 from hudi_engine.format.instant_names import Action, Instant, InstantTime, State
 from hudi_engine.format.service_records import RecordName
+from hudi_engine.index.kinds import is_index_name
 from hudi_engine.storage.protocol import FileStat
 from hudi_engine.table.table import Table
 from hudi_engine.table.timeline import Timeline, require_content
@@ -50,10 +51,10 @@ def read_plan(table: Table, instant: Instant) -> IndexPlan:
     require_content(FileStat(path, len(data), 0))
     try:
         record: Any = service_records.decode(RecordName.INDEX_PLAN, data)
+        indexes = tuple(_planned(info) for info in record["indexPartitionInfos"] or ())
     except CorruptFile as corrupt:
         raise corrupt.in_file(path) from corrupt
-    indexes = (_planned(info) for info in record["indexPartitionInfos"] or ())
-    return IndexPlan(instant.requested_at, tuple(indexes))
+    return IndexPlan(instant.requested_at, indexes)
 
 
 def pending_plans(table: Table, timeline: Timeline) -> dict[Instant, IndexPlan]:
@@ -81,6 +82,7 @@ def _info(name: str, upto: str, options: Mapping[str, str]) -> dict[str, object]
 
 
 def _planned(info: Mapping[str, Any]) -> PlannedIndex:
-    return PlannedIndex(
-        info["metadataPartitionPath"] or "", info["indexUptoInstant"] or "", info["extraMetadata"] or {}
-    )
+    name = info["metadataPartitionPath"] or ""
+    if "/" in name or not is_index_name(name):  # whoever takes such a plan back would delete another folder's files
+        raise CorruptFile(f"a plan for {name!r}, which is no index that Hudi makes. Remove it if no indexer runs", 0)
+    return PlannedIndex(name, info["indexUptoInstant"] or "", info["extraMetadata"] or {})

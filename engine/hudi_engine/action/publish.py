@@ -4,7 +4,7 @@ From here on every writer that begins logs to shards that are whole and committe
 began before do not know of the index: the catch-up does for them what they leave out.
 """
 
-from hudi_engine.action.attempts import attempts_of, require_newest
+from hudi_engine.action.attempts import all_reserved, require_newest
 from hudi_engine.action.base import BuiltBase
 from hudi_engine.action.coverage import ATTEMPT, COVERS, INDEXES, PLAN, READ_AT, UPTO
 from hudi_engine.action.definitions_file import write_definition
@@ -91,12 +91,12 @@ def _require_only_ours(transaction: Transaction, run: Run, base: BuiltBase, name
     storage = transaction.metadata.table.storage
     ours = {file.path for file in base.files}
     found = [file for file in storage.list(name) if file.path not in ours]
-    earlier = {attempt.base_instant for attempt in attempts_of(run.site.storage, run.plan.requested_at)}
+    earlier = {*all_reserved(run.site.storage)} - {run.attempt.base_instant}
     for file in found:
-        if instant_of(file) in earlier - {run.attempt.base_instant}:
+        if instant_of(file) in earlier:
             storage.delete(file.path)
         elif not file.name.startswith(PARTITION_METAFILE):
             raise Contradiction(
-                f"{storage.location}/{file.path}: a file in the folder of {name} that no attempt at this plan wrote: "
+                f"{storage.location}/{file.path}: a file in the folder of {name} that no attempt at it wrote: "
                 "another writer builds the index, too. What we made is undone; run the same request again."
             )

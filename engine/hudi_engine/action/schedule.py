@@ -20,11 +20,14 @@ from hudi_engine.action.plans import (
     plan_bytes,
 )
 from hudi_engine.action.site import Site, Transaction
+from hudi_engine.compute.key_texts import refuse_mixed_keys
 from hudi_engine.concurrency.instant_times import just_below
 from hudi_engine.errors import Contradiction
 from hudi_engine.format.instant_names import Action, Instant, State
 from hudi_engine.index.kinds import IndexKind, kind_of
 from hudi_engine.table.table import Table
+
+_OF_KEYS = (IndexKind.RECORD_INDEX, IndexKind.SECONDARY_INDEX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Skipped:
 
 def schedule(site: Site, request: IndexRequest) -> IndexPlan | Skipped:
     """The plan for what is neither complete nor in flight, saved; or why there is none."""
+    refuse_mixed(site.table(), request)  # reads files, so before the lock is taken
     with site.transaction() as transaction:  # step 2, and 3 on leaving
         forget_over(transaction)
         planned = plan_index(transaction, request)
@@ -96,6 +100,13 @@ def refuse_unbuildable(table: Table, request: IndexRequest) -> None:
     others = (*table.config.readable_indexes, *request.names)
     for name in request.names:
         keeping_of(request.index(name, ""), {}).refuse(table, others)
+
+
+def refuse_mixed(table: Table, request: IndexRequest) -> None:
+    """Of keys that are there in two texts an index would find one only."""
+    wanted = (name for name in request.names if name not in table.config.readable_indexes)
+    if any(kind_of(name) in _OF_KEYS for name in wanted):
+        refuse_mixed_keys(table)
 
 
 def _why_not(table: Table, running: Mapping[str, Instant], name: str) -> str | None:

@@ -1,33 +1,68 @@
 """Files of an index that nothing refers to, and nothing ever will: what earlier attempts left.
 
-Told from what others need by proof, under the lock. While an index is in no list of the properties, whatever lies in
-its folder is nobody's: Hudi's own writers take it so. Once it is in flight by this plan, only files are whose instant
-is on no timeline, active or archived: whoever writes a file there puts its instant on one before.
+Told from what others need by proof. While an index is in no list of the properties, whatever lies in its folder is
+nobody's: Hudi's own writers take it so. Once it is in flight by this plan, only files are whose instant is on no
+timeline, active or archived: whoever writes a file there puts its instant on one before, and an attempt's own instant
+is never given to another. All that is looked up before the lock is taken; under it only whether the index is still in
+the same list, and the plan ours.
 """
 
-from hudi_engine.action.plans import IndexPlan
+from enum import StrEnum
+from functools import partial
+
+from hudi_engine.action.attempts import require_newest
+from hudi_engine.action.deletion import delete_while
+from hudi_engine.action.execute import Run
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.format.names import PARTITION_METAFILE, parse_base_file, parse_log_file
+from hudi_engine.index.metadata_table import FOLDER
+from hudi_engine.storage.in_folder import InFolder
 from hudi_engine.storage.protocol import FileStat
+from hudi_engine.table.config import TableConfig
 
 
-def strays_of(transaction: Transaction, plan: IndexPlan) -> tuple[str, ...]:
-    """Paths, relative to the metadata table, of what may be deleted once the lock is let go."""
-    return tuple(path for index in plan.indexes for path in _strays(transaction, index.name))
+class _Listed(StrEnum):
+    COMPLETE = "complete"
+    IN_FLIGHT = "in flight"
+    NOWHERE = "nowhere"
 
 
-def _strays(transaction: Transaction, name: str) -> list[str]:
-    config = transaction.table.config
-    files = transaction.metadata.table.storage.list(name)  # before the timelines: what is begun after is not in it
+def delete_strays(run: Run) -> None:
+    """Delete them, before this attempt writes anything. `Superseded` if another has the plan by then."""
+    for index in run.plan.indexes:
+        listed = _listed(run.site.table().config, index.name)
+        strays = _strays(run.site, index.name, listed)
+        if strays:
+            run.site.watch.begin("delete", len(strays))
+        delete_while(run.site, InFolder(run.site.storage, FOLDER), strays, partial(_is_still, run, index.name, listed))
+
+
+def _listed(config: TableConfig, name: str) -> _Listed:
     if name in config.readable_indexes:
-        return []
-    if name not in config.inflight_indexes:
-        return [file.path for file in files if not file.name.startswith(PARTITION_METAFILE)]
-    known = _known_instants(transaction.site)
-    return [file.path for file in files if (instant := instant_of(file)) and instant not in known]
+        return _Listed.COMPLETE
+    return _Listed.IN_FLIGHT if name in config.inflight_indexes else _Listed.NOWHERE
 
 
-def _known_instants(site: Site) -> frozenset[str]:
+def _strays(site: Site, name: str, listed: _Listed) -> list[str]:
+    files = InFolder(site.storage, FOLDER).list(name)  # before the timelines: what is begun after is not in it
+    match listed:
+        case _Listed.COMPLETE:
+            return []
+        case _Listed.NOWHERE:
+            return [file.path for file in files if not file.name.startswith(PARTITION_METAFILE)]
+        case _Listed.IN_FLIGHT:
+            known = known_instants(site)
+            return [file.path for file in files if (instant := instant_of(file)) and instant not in known]
+
+
+def _is_still(run: Run, name: str, listed: _Listed) -> bool:
+    transaction = Transaction(run.site, run.site.metadata())
+    require_newest(transaction, run.attempt)
+    return _listed(transaction.table.config, name) is listed
+
+
+def known_instants(site: Site) -> frozenset[str]:
+    """Every instant of both timelines, active or archived: of what is archived meanwhile none is missing."""
     metadata = site.metadata()
     timelines = (metadata.data_timeline.instants, metadata.timeline.instants)
     histories = (metadata.data.history(), metadata.table.history())

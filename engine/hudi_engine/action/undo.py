@@ -1,15 +1,17 @@
 """A plan taken back: its flag, its instant, then its files. Nobody else's."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hudi_engine.action.attempts import attempts_of, forget_over, remove_pending_commits, require_newest
 from hudi_engine.action.definitions_file import remove_definition
+from hudi_engine.action.deletion import delete_now, delete_unowned
 from hudi_engine.action.execute import Run, await_silence
 from hudi_engine.action.flags import unflag
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, read_plan
 from hudi_engine.action.site import Site, Transaction
-from hudi_engine.action.strays import instant_of
-from hudi_engine.errors import NotFound
+from hudi_engine.action.strays import instant_of, known_instants
+from hudi_engine.errors import NotFound, Superseded
 from hudi_engine.format.instant_names import Action, Instant, InstantTime, State, instant_file
 from hudi_engine.format.names import PARTITION_METAFILE
 from hudi_engine.index.metadata_table import FOLDER
@@ -30,7 +32,7 @@ def undo_run(run: Run) -> Undone:
     with run.site.transaction() as transaction:
         require_newest(transaction, run.attempt)
         undone = take_back(transaction, run.plan)
-    delete_files(run.site, undone.files)
+    delete_unowned(run.site, undone.files)
     return undone
 
 
@@ -42,7 +44,7 @@ def run_abort(site: Site, requested_at: str) -> Undone:
     await_silence(site, requested_at)
     with site.transaction() as transaction:
         undone = take_back(transaction, _plan_to_abort(transaction, requested_at))
-    delete_files(site, undone.files)
+    delete_unowned(site, undone.files)
     with site.transaction() as transaction:
         forget_over(transaction)
     return undone
@@ -64,7 +66,7 @@ def _plan_to_abort(transaction: Transaction, requested_at: str) -> IndexPlan:
 def take_back(transaction: Transaction, plan: IndexPlan) -> Undone:
     """Under the lock: which files go is settled, then the index is nobody's, then the plan is no more.
 
-    The files themselves are the caller's to delete, once the lock is let go. Indexes that are complete, or that
+    The files themselves are the caller's to delete by `delete_unowned`. Indexes that are complete, or that
     another plan builds, are left alone.
     """
     table = transaction.table
@@ -82,35 +84,23 @@ def take_back(transaction: Transaction, plan: IndexPlan) -> Undone:
 
 
 def delete_own_files(run: Run) -> None:
-    """Remove what this attempt wrote if it was taken over before it published: the files carry its own instant."""
-    site, plan = run.site, run.plan
-    if all(attempt.number <= run.attempt.number for attempt in attempts_of(site.storage, plan.requested_at)):
-        instants = site.table().timeline().pending()
-        if any(instant.requested_at == plan.requested_at for instant in instants):
-            return  # not taken over: they are for the next attempt to find
-    with site.transaction() as transaction:
-        metadata, own = transaction.metadata, run.attempt.base_instant
-        committed = metadata.timeline.find(own)
-        names = [index.name for index in plan.indexes]
-        files = [file for name in names for file in metadata.table.storage.list(name) if instant_of(file) == own]
-    if committed is None:
-        delete_files(site, tuple(file.path for file in files))
+    """Remove what this attempt wrote if it was taken over before it published.
+
+    The files carry its own instant, which no other attempt ever gets: nobody can make, or need, one of these names.
+    """
+    with run.site.transaction() as transaction, suppress(Superseded):
+        require_newest(transaction, run.attempt)
+        return  # they are for the next attempt to find
+    own, storage = run.attempt.base_instant, InFolder(run.site.storage, FOLDER)
+    if own not in known_instants(run.site):  # and nobody begins it any more
+        listed = (file for index in run.plan.indexes for file in storage.list(index.name))
+        delete_now(storage, [file.path for file in listed if instant_of(file) == own])
 
 
 def files_of_index(transaction: Transaction, name: str) -> tuple[str, ...]:
     """Every file of an index as it is now: what comes later is not ours to delete. The folder's own file goes last."""
     files = transaction.metadata.table.storage.list(name)
     return tuple(file.path for file in sorted(files, key=lambda file: file.name.startswith(PARTITION_METAFILE)))
-
-
-def delete_files(site: Site, files: tuple[str, ...]) -> None:
-    """Delete what was settled under the lock; the lock is not held meanwhile."""
-    storage = InFolder(site.storage, FOLDER)
-    if files:
-        site.watch.begin("delete", len(files))
-    for path in files:
-        storage.delete(path)
-        site.watch.advance(1)
 
 
 def remove_instant(transaction: Transaction, plan: IndexPlan) -> None:

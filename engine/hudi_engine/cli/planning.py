@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from hudi_engine.action.base import snapshot_of
 from hudi_engine.action.plans import pending_plans
-from hudi_engine.action.schedule import IndexRequest, refuse_unbuildable
+from hudi_engine.action.schedule import IndexRequest, refuse_mixed, refuse_unbuildable
 from hudi_engine.cli.asked import index_request_of, owner
 from hudi_engine.cli.compute_choice import threads
 from hudi_engine.compute.estimate import Estimate, FileSizes, Limits, estimate, estimate_of_files
@@ -59,6 +59,7 @@ def plan_build(table: Table, request: JobRequest) -> Planned | None:
     names = [name for name in asked.names if name not in table.config.readable_indexes]
     if not names:
         return None
+    refuse_mixed(table, asked)
     snapshot = _snapshot(table)
     figures = {name: _figures(table, snapshot, request, name) for name in names}
     return Planned(figures, _hash(asked, figures))

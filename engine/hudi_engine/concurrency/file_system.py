@@ -72,7 +72,8 @@ class FileSystemLock:
             self._clock.sleep(_PAUSE_SECONDS)
 
     def release(self) -> None:
-        if self._content and self._file.content() == self._content:
+        # So near to the expiry the file may be another's before the deletion arrives: it stays, and expires.
+        if self._content and self._file.content() == self._content and not self._is_expiring():
             self._file.storage.delete(self._file.path)
         self._content = b""
 
@@ -89,12 +90,17 @@ class FileSystemLock:
                 f"{self._file.shown}: this lock of {self._owner} is {whose}. Hudi's own writers delete the file when "
                 "they close, whoever made it. Nothing was published since; run the same request again."
             )
-        held_ms = self._clock.now_ms() - self._since_ms
-        if self._file.expire_ms and held_ms > self._file.expire_ms - _MARGIN_MS:
+        if self._is_expiring():
             raise LockLost(
-                f"{self._file.shown}: held for {held_ms} ms of the {self._file.expire_ms} ms after which others may "
-                f"take it; nothing was published since. Raise {EXPIRE_KEY} for all writers, then run it again."
+                f"{self._file.shown}: held for {self._held_ms()} ms of the {self._file.expire_ms} ms after which "
+                f"others may take it; nothing was published since. Raise {EXPIRE_KEY} for all writers and run it again."
             )
+
+    def _is_expiring(self) -> bool:
+        return self._file.expire_ms > 0 and self._held_ms() > self._file.expire_ms - _MARGIN_MS
+
+    def _held_ms(self) -> int:
+        return self._clock.now_ms() - self._since_ms
 
     def _create(self) -> bool:
         since_ms, content = self._new_content()

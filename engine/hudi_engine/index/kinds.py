@@ -48,12 +48,21 @@ class ShardName:
 def kind_of(name: str) -> IndexKind:
     """What the index with this name, which is its folder's, is; `Unsupported` for names that Hudi 1.2 does not have."""
     for kind in IndexKind:
-        if name.startswith(f"{kind}_") if kind in _NAMED else name == kind:
+        if _is_of(kind, name):
             return kind
     raise Unsupported(
         f"an index named {name!r}; known are {', '.join(IndexKind)}, the last two followed by a name. "
         "Use a newer engine for it; all other indexes of the table can be read."
     )
+
+
+def is_index_name(name: str) -> bool:
+    """Whether an index may have this name."""
+    return any(_is_of(kind, name) for kind in IndexKind)
+
+
+def _is_of(kind: IndexKind, name: str) -> bool:
+    return name.startswith(f"{kind}_") if kind in _NAMED else name == kind
 
 
 def parse_shard_name(file_id: str) -> ShardName:

@@ -9,14 +9,15 @@ from hudi_operator.decide.service import decision_of_service
 from hudi_operator.decide.table import decide_table
 from hudi_operator.decide.tidying import tidied
 from hudi_operator.decide.turn import in_turn, propose
-from hudi_operator.decide.verdict import LATEST, SOON
-from hudi_operator.decision import Decision, Forget, Said, Stop, World
-from hudi_operator.names import is_paused
+from hudi_operator.decide.verdict import LATEST, SOON, stuck
+from hudi_operator.decision import Decision, Forget, Said, SetFinalizer, Stop, World
+from hudi_operator.names import FINALIZER, is_paused
 from hudi_operator.resources.model import HudiTable, MetadataIndex, Resource
+from hudi_operator.resources.unreadable import Unreadable
 from hudi_operator.runs import RunSeen
-from hudi_operator.words import Condition, Reason
+from hudi_operator.words import Condition, Reason, State
 
-__all__ = ["decide", "leftover"]
+__all__ = ["decide", "leftover", "refused"]
 
 
 def decide(resource: Resource, world: World) -> Decision:
@@ -40,6 +41,13 @@ def leftover(runs: Iterable[RunSeen]) -> Stop | Forget | None:
         elif not run.is_stopping:
             return Stop(run.name, "its resource is gone")
     return Forget(tuple(ended)) if ended else None
+
+
+def refused(found: Unreadable) -> Decision:
+    """What is said of what cannot be read; nobody waits for it to go, though it keeps nothing that was promised."""
+    verdict = stuck(State.FAILED, Reason.INVALID_SPEC, found.message)
+    has_to_go = found.meta.deleting_since is not None and FINALIZER in found.meta.finalizers
+    return Decision(verdict.state, verdict.said(), SetFinalizer(is_wanted=False) if has_to_go else None)
 
 
 def _decided(resource: Resource, world: World) -> Decision:

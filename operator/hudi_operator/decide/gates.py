@@ -7,6 +7,7 @@ from hudi_operator.decide.case import Case
 from hudi_operator.decide.verdict import LATER, Verdict, moving, stuck
 from hudi_operator.decision import Stop, World
 from hudi_operator.resources.model import HudiTable, Meta
+from hudi_operator.resources.place import place_of
 from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.words import Reason, State
 
@@ -76,18 +77,12 @@ def elder_of_path(table: HudiTable, world: World) -> HudiTable | None:
     rivals = [
         other
         for other in world.neighbours
-        if isinstance(other, HudiTable) and other.meta.ref != table.meta.ref and place_of(other) == place_of(table)
+        if isinstance(other, HudiTable)
+        and other.meta.ref != table.meta.ref
+        and place_of(other.base_path) == place_of(table.base_path)
     ]
     first = min(rivals, key=lambda other: age_order(other.meta), default=None)
     return first if first is not None and age_order(first.meta) < age_order(table.meta) else None
-
-
-def place_of(table: HudiTable) -> str:
-    """Where a table is, however it is spelt."""
-    path = table.base_path.rstrip("/")
-    if path.startswith("s3a://"):
-        return f"s3://{path[6:]}"
-    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
 
 
 def age_order(meta: Meta) -> tuple[float, str, str, str]:

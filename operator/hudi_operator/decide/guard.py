@@ -31,7 +31,7 @@ class Finding:
 
 def index_of(index: MetadataIndex, case: Case) -> IndexSeen:
     """As the table has it; only to be asked of a table that was seen."""
-    name = index.index_type.engine_kind
+    name = index.engine_name
     return seen_index(case.world.seen, name) or IndexSeen(name, IndexState.ABSENT)
 
 

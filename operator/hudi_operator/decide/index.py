@@ -6,6 +6,7 @@ from hudi_engine.contract import Action, IndexState, TableSeen
 from hudi_operator.decide.approval import approved, plan_for
 from hudi_operator.decide.begin import begin
 from hudi_operator.decide.case import Case, epoch_of
+from hudi_operator.decide.dependency import lacking
 from hudi_operator.decide.gates import age_order, table_refusal
 from hudi_operator.decide.guard import finding_of, index_of
 from hudi_operator.decide.need import is_token_handled, need_of
@@ -49,7 +50,7 @@ def _of_table(index: MetadataIndex, case: Case) -> Verdict:
         why = f"run {last.name} ended with {last.reason}; the table is looked at"
         return moving(state, Reason.BUILDING, why, SOON)
     need = need_of(index, case)
-    wanted = need if isinstance(need, Verdict) else approved(index, case, need)
+    wanted = need if isinstance(need, Verdict) else lacking(index, case, need) or approved(index, case, need)
     if not isinstance(wanted, Verdict):
         return begin(case, wanted)
     return _suspended(wanted) if _is_suspended(case) and wanted.ready != "True" else wanted
@@ -69,7 +70,8 @@ def _second(index: MetadataIndex, case: Case) -> Verdict | None:
     first = min(twins, key=lambda other: age_order(other.meta), default=None)
     if first is None or age_order(first.meta) > age_order(index.meta):
         return None
-    why = f"MetadataIndex {first.meta.ref.name} is of the same table and indexType, and older: delete one of the two"
+    name = first.meta.ref.name
+    why = f"MetadataIndex {name} wants {index.engine_name} of the same table, too, and is older: delete one of the two"
     return stuck(State.FAILED, Reason.DUPLICATE_INDEX, why)
 
 

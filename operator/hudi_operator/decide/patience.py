@@ -24,7 +24,8 @@ def with_patience(verdict: Verdict, world: World, idle_since: datetime | None) -
     if since is None:
         return verdict
     since = since if idle_since is None else max(since, idle_since)
-    longest = timedelta(seconds=world.defaults.active_deadline_seconds) if verdict.reason in _LONG else _USUAL
+    is_long = verdict.is_long or verdict.reason in _LONG
+    longest = timedelta(seconds=world.defaults.active_deadline_seconds) if is_long else _USUAL
     if world.now <= since + longest:
         return verdict
     return replace(verdict, is_stuck=True, message=f"{verdict.message}; so since {shown(since)}")

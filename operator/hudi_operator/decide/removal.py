@@ -66,8 +66,8 @@ def is_twin(other: object, index: MetadataIndex) -> bool:
     return (
         isinstance(other, MetadataIndex)
         and other.meta.uid != index.meta.uid
-        and (other.table, other.index_type, other.meta.ref.namespace)
-        == (index.table, index.index_type, index.meta.ref.namespace)
+        and (other.table, other.engine_name, other.meta.ref.namespace)
+        == (index.table, index.engine_name, index.meta.ref.namespace)
     )
 
 

@@ -18,6 +18,7 @@ from hudi_operator.words import Condition, Reason, State
 # A plan that waits so long is one that nobody carries out.
 _STALE_AFTER = timedelta(hours=6)
 _SHOWN = 3
+_PENDING = (IndexState.SCHEDULED, IndexState.IN_FLIGHT)
 
 
 def decide_table(table: HudiTable, world: World) -> Decision:
@@ -114,13 +115,19 @@ def _findings(table: HudiTable, world: World, seen: TableSeen) -> Iterator[Findi
     """Of all indexes that somebody wants, and of those that readers use though nobody here wants them."""
     wanted = set()
     for index in _indexes(table, world):
-        wanted.add(index.index_type.engine_kind)
+        wanted.add(index.engine_name)
         finding = finding_of(index, Case.of(index, world_of(index, table, world)))
         if finding is not None and index.meta.deleting_since is None:
             yield finding
     for found in seen.indexes:
         if found.name not in wanted and found.state is IndexState.STALE:
             yield Finding(Reason.INDEX_STALE, f"{found.name} is stale: {found.reason}", "")
+        elif found.name not in wanted and found.state in _PENDING and found.owner and not found.is_live:
+            # One of the engine's that was stopped; a plan of somebody else's without a heartbeat may be worked on.
+            why = (
+                f"nobody works on the plan {found.plan or 'of ' + found.name}, and no MetadataIndex wants {found.name}"
+            )
+            yield Finding(Reason.ORPHANED_PLAN, why, "")
 
 
 def _indexes(table: HudiTable, world: World) -> list[MetadataIndex]:

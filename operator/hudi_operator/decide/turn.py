@@ -1,5 +1,6 @@
 """Whose turn it is where several resources of a table have something to be done at the same time."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from hudi_engine.contract import Action
@@ -9,11 +10,14 @@ from hudi_operator.decide.index import propose_index
 from hudi_operator.decide.service import propose_service
 from hudi_operator.decide.verdict import SOON, Verdict, moving
 from hudi_operator.decision import Start, World
+from hudi_operator.names import is_paused
 from hudi_operator.resources.model import IndexType, MetadataIndex, Resource, TableService
-from hudi_operator.words import Reason, State
+from hudi_operator.status.whole import condition_of
+from hudi_operator.words import Condition, Reason, State
 
 # What takes away goes before what adds, and looking comes last.
 _RANKS = {Action.ABORT: 0, Action.DROP: 1, Action.PLAN: 2, Action.BUILD: 3}
+_HINDRANCES = (Reason.NAME_CONFLICT, Reason.INFRASTRUCTURE)
 
 
 def propose(resource: MetadataIndex | TableService, world: World) -> tuple[Case, Verdict]:
@@ -25,7 +29,8 @@ def propose(resource: MetadataIndex | TableService, world: World) -> tuple[Case,
 def in_turn(resource: MetadataIndex | TableService, world: World, verdict: Verdict) -> Verdict:
     """The verdict, or the wait for a neighbour that would begin something too and goes first.
 
-    Everybody who sees the same world comes to the same order. Neighbours of which nothing is known are not waited for.
+    Everybody who sees the same world comes to the same order. Neighbours of which nothing is known are not waited for,
+    nor are those that cannot begin: their turn comes once they can.
     """
     if not isinstance(verdict.act, Start):
         return verdict
@@ -33,12 +38,20 @@ def in_turn(resource: MetadataIndex | TableService, world: World, verdict: Verdi
     for neighbour in world.neighbours:
         if not isinstance(neighbour, MetadataIndex | TableService) or neighbour.meta.ref not in world.statuses:
             continue
+        if is_paused(neighbour.meta.annotations) or _is_hindered(world.statuses[neighbour.meta.ref]):
+            continue
         act = propose(neighbour, world_of(neighbour, resource, world))[1].act
         if isinstance(act, Start) and _order(neighbour, act) < ours:
             ref = neighbour.meta.ref
             why = f"{ref.kind} {ref.name} goes first with {act.order.request.action}"
             return replace(moving(State.PENDING, Reason.TABLE_BUSY, why, SOON), facts=verdict.facts)
     return verdict
+
+
+def _is_hindered(status: Mapping[str, object]) -> bool:
+    """Whether its run could not be started when that was last tried: its name is taken, or the cluster refuses it."""
+    stalled = condition_of(status, Condition.STALLED)
+    return stalled is not None and stalled.get("status") == "True" and stalled.get("reason") in _HINDRANCES
 
 
 def _order(resource: Resource, start: Start) -> tuple[object, ...]:

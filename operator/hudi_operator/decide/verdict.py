@@ -12,7 +12,10 @@ SOON, LATER, LATEST = 5.0, 15.0, 600.0
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`is_moving`: something is under way or will be. `is_stuck`: it takes somebody, or longer than it should."""
+    """`is_moving`: something is under way or will be. `is_stuck`: it takes somebody, or longer than it should.
+
+    `is_long`: it may take as long as a run may.
+    """
 
     state: State
     reason: Reason
@@ -20,6 +23,7 @@ class Verdict:
     ready: Literal["True", "False", "Unknown"] = "False"
     is_moving: bool = False
     is_stuck: bool = False
+    is_long: bool = False
     act: Act | None = None
     again: float = LATEST
     facts: Mapping[str, object] = field(default_factory=dict)

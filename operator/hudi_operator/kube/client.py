@@ -14,6 +14,8 @@ from hudi_operator.launch.cluster import Address, AlreadyThere, Forbidden, Manif
 FIELD_MANAGER = "hudi-operator"
 
 AT_ONCE, PAGE = 16, 500
+# What was asked for while the Lease was held for sure is done, or given up, before another may hold it.
+WRITE_SECONDS = 5.0
 _TRIES, _PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 5, 0.2, 10.0
 _JSON = {"Content-Type": "application/json"}
 _MERGE = {"Content-Type": "application/merge-patch+json"}
@@ -63,6 +65,7 @@ class Client:
     session: aiohttp.ClientSession
     server: str
     may_write: Callable[[], bool] = lambda: True
+    write_seconds: float = WRITE_SECONDS
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     async def find(self, address: Address) -> Manifest | None:
@@ -161,9 +164,12 @@ class Client:
         if call.is_writing and not self.may_write():
             raise NotLeading(f"{call.method} {call.path}: not asked, for the Lease is not held for sure")
         body = None if call.body is None else json.dumps(call.body)
-        async with self.session.request(
-            call.method, self.server + call.path, params=call.query, data=body, headers=call.headers
-        ) as response:
+        async with (
+            asyncio.timeout(self.write_seconds if call.is_writing else None),
+            self.session.request(
+                call.method, self.server + call.path, params=call.query, data=body, headers=call.headers
+            ) as response,
+        ):
             text = await response.text()
             return _Answer(response.status, _tree(text), _seconds(response.headers.get("Retry-After")))
 

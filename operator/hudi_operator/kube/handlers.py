@@ -46,6 +46,7 @@ class Watches:
 
     def _watch(self, registry: kopf.OperatorRegistry, sort: Sort, saw: Callable[[Manifest, bool], None]) -> None:
         group, version = sort.group_version.split("/")
+        self.traffic.expect(sort.plural)
 
         async def handler(event: kopf.RawEvent, **_: object) -> None:
             self.traffic.note_heard(sort.plural)
@@ -60,17 +61,15 @@ class Watches:
         """An event that is older than what is known of the same object is passed by."""
         meta = Tree(manifest).within("metadata")
         ref = Ref(kind, meta.text("namespace"), meta.text("name"))
-        held = self.loop.store.resources.get(ref)
-        is_same = held is not None and held.resource.meta.uid == meta.text("uid")
+        known = self.loop.store.meta(ref)
+        is_same = known is not None and known.uid == meta.text("uid")
         if is_gone:
             if is_same:
                 self.loop.removed(ref)
             return
-        if held is not None and is_same and _number(meta) < _as_number(held.resource.meta.resource_version):
+        if known is not None and is_same and _number(meta) < _as_number(known.resource_version):
             return
-        found = resource_of(kind, manifest)
-        if found is not None:
-            self.loop.put(*found)
+        self.loop.put(*resource_of(kind, manifest))
 
     def job(self, manifest: Manifest, is_gone: bool) -> None:
         if self.jobs is None:

@@ -12,8 +12,9 @@ from hudi_operator.kube.secrets import SecretFolders
 from hudi_operator.launch.cluster import Address, AlreadyThere, Forbidden, Manifest
 from hudi_operator.names import FINALIZER
 from hudi_operator.reconcile.home import Event, Gone, HomeError
-from hudi_operator.resources.model import HudiTable, Meta, Ref, Resource
+from hudi_operator.resources.model import HudiTable, Meta, Ref
 from hudi_operator.resources.tree import Tree
+from hudi_operator.resources.unreadable import Stored
 
 # Somebody who writes the same object all the time gives way sooner or later.
 _TRIES = 5
@@ -25,7 +26,7 @@ class KubernetesHome:
     recorder: Recorder
     secrets: SecretFolders
 
-    async def write_status(self, resource: Resource, status: Mapping[str, object]) -> None:
+    async def write_status(self, resource: Stored, status: Mapping[str, object]) -> None:
         """`Gone` if it is not there; another of its name that was there instead has no status afterwards."""
         ref = resource.meta.ref
         written = await self.client.apply(address_of(ref), _status_of(ref, status), "status")
@@ -36,7 +37,7 @@ class KubernetesHome:
             await self.client.apply(address_of(ref), _status_of(ref, {}), "status")
             raise Gone(f"{_named(resource.meta)} is another one by now")
 
-    async def set_finalizer(self, resource: Resource, is_wanted: bool) -> None:
+    async def set_finalizer(self, resource: Stored, is_wanted: bool) -> None:
         for _ in range(_TRIES):
             meta = await self._current(resource.meta)
             finalizers = [str(name) for name in meta.entries("finalizers")]
@@ -48,7 +49,7 @@ class KubernetesHome:
                 return
         raise HomeError(f"{_named(resource.meta)}: others keep changing it, its finalizer is set later")
 
-    async def remove_annotation(self, resource: Resource, name: str) -> None:
+    async def remove_annotation(self, resource: Stored, name: str) -> None:
         """One that has another value than the one decided upon is another wish, and stays."""
         for _ in range(_TRIES):
             meta = await self._current(resource.meta)
@@ -58,7 +59,7 @@ class KubernetesHome:
                 return
         raise HomeError(f"{_named(resource.meta)}: others keep changing it, its annotation {name} is removed later")
 
-    async def tell(self, resource: Resource, event: Event) -> None:
+    async def tell(self, resource: Stored, event: Event) -> None:
         await self.recorder.tell(resource, event)
 
     async def write_writer_config(self, table: HudiTable, data: Mapping[str, str]) -> bool:

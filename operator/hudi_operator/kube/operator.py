@@ -29,7 +29,7 @@ from hudi_operator.launch.process import ProcessLauncher
 from hudi_operator.metrics import Counts, serve
 from hudi_operator.observe import Observer
 from hudi_operator.reconcile import Loop, Reconciler, Store, Surroundings
-from hudi_operator.resources.model import Resource
+from hudi_operator.resources.unreadable import Stored
 from hudi_operator.words import Kind
 
 log = logging.getLogger(__name__)
@@ -148,6 +148,7 @@ async def _parts(connection: Connection, options: Options, now: Callable[[], dat
         client = Client(session, connection.server, may_write=(lambda: True) if lease is None else lease.is_held)
         secrets = SecretFolders(client)
         stack.push_async_callback(secrets.close)
+        await secrets.sweep()
         observer = Observer()
         stack.push_async_callback(observer.close)
         namespaces = options.namespaces or (None,)
@@ -190,7 +191,7 @@ async def _pass_over_all(parts: _Parts) -> None:
     while True:
         await asyncio.sleep(_FULL_PASS_SECONDS)
         try:
-            known = set(loop.store.resources)
+            known = {*loop.store.resources, *loop.store.unreadable}
             listed = [found async for found in _listed(parts)]
             await _list_jobs(parts)
         except ApiError as failed:
@@ -208,13 +209,11 @@ async def _list_jobs(parts: _Parts) -> None:
         await parts.jobs.list_jobs()
 
 
-async def _listed(parts: _Parts) -> AsyncIterator[tuple[Resource, Mapping[str, object]]]:
+async def _listed(parts: _Parts) -> AsyncIterator[tuple[Stored, Mapping[str, object]]]:
     for kind in Kind:
         for namespace in parts.namespaces:
             for manifest in await _manifests(parts.client, Address(SORTS[kind], namespace)):
-                found = resource_of(kind, manifest)
-                if found is not None:
-                    yield found
+                yield resource_of(kind, manifest)
 
 
 async def _manifests(client: Client, address: Address) -> list[Manifest]:

@@ -12,8 +12,8 @@ from hudi_operator.kube.errors import ApiError
 from hudi_operator.kube.resources import API_VERSION, EVENTS
 from hudi_operator.launch.cluster import Address, AlreadyThere, Forbidden, Manifest
 from hudi_operator.reconcile.home import Event
-from hudi_operator.resources.model import Resource
 from hudi_operator.resources.tree import Tree
+from hudi_operator.resources.unreadable import Stored
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class Recorder:
     instance: str
     _buckets: OrderedDict[str, _Bucket] = field(default_factory=OrderedDict)
 
-    async def tell(self, resource: Resource, event: Event) -> None:
+    async def tell(self, resource: Stored, event: Event) -> None:
         meta = resource.meta
         if not self._has_token(meta.uid):
             log.info("event left out resource=%s/%s reason=%s", meta.ref.namespace, meta.ref.name, event.reason)
@@ -58,7 +58,7 @@ class Recorder:
                 count = Tree(before).whole_or("count", 1) + 1
                 await self.client.patch(address, {"count": count, "lastTimestamp": manifest["lastTimestamp"]})
 
-    def _manifest(self, resource: Resource, event: Event) -> Manifest:
+    def _manifest(self, resource: Stored, event: Event) -> Manifest:
         ref, at = resource.meta.ref, self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
         return {
             "apiVersion": "v1",
@@ -96,7 +96,7 @@ class Recorder:
         return True
 
 
-def event_name(resource: Resource, event: Event) -> str:
+def event_name(resource: Stored, event: Event) -> str:
     """The same for what is to be counted as the same."""
     said = "/".join((resource.meta.uid, event.type, event.reason, event.message))
     return f"{resource.meta.ref.name}.{sha256(said.encode()).hexdigest()[:16]}"

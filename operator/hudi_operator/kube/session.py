@@ -39,6 +39,10 @@ class Traffic:
             self.note_heard(resource)
         return response
 
+    def expect(self, resource: str) -> None:
+        """Its watch is about to begin: one that never does is as silent as one that has died."""
+        self.heard.setdefault(resource, asyncio.get_running_loop().time())
+
     def note_heard(self, resource: str) -> None:
         self.heard[resource] = asyncio.get_running_loop().time()
         self.counts.watch_heard(resource, self.now())

@@ -88,10 +88,15 @@ class JobLauncher:
 
     async def list_jobs(self) -> None:
         """All that there are, as at the start and whenever a watch may have missed something."""
-        listed = [job for space in self.namespaces for job in await self.cluster.listed(Address(JOBS, space), OURS)]
-        self._jobs = {}
-        for job in listed:
-            self.saw(job)
+        before = set(self._jobs)
+        jobs = [job for space in self.namespaces for job in await self.cluster.listed(Address(JOBS, space), OURS)]
+        listed = {uid_of(job): job for job in jobs}
+        # What came, changed and went while it was made is newer than the listing.
+        gone = before - self._jobs.keys()
+        self._jobs = {uid: job for uid, job in self._jobs.items() if uid in listed or uid not in before}
+        for uid, job in listed.items():
+            if uid not in gone:
+                self.saw(job)
         self._looks = {uid: look for uid, look in self._looks.items() if uid in self._jobs}
 
     def saw(self, job: Manifest) -> None:

@@ -70,6 +70,7 @@ def sight_of(job: Manifest, pod: Manifest | None) -> RunSeen:
         attempt=int(labels[Label.ATTEMPT]),
         phase=fate.phase,
         created_at=created_at,
+        base_path=meta.texts("annotations").get(Label.BASE_PATH, ""),
         started_at=fate.started_at,
         ended_at=fate.ended_at,
         exit_code=fate.exit_code,

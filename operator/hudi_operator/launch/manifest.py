@@ -69,7 +69,7 @@ def labels_of(order: RunOrder) -> dict[str, str]:
 
 def _annotations(order: RunOrder) -> dict[str, str]:
     """What a label has no room for."""
-    return {Label.TRIGGER: order.trigger}
+    return {Label.TRIGGER: order.trigger, Label.BASE_PATH: order.request.table}
 
 
 def _owners(order: RunOrder) -> list[Manifest]:

@@ -49,6 +49,7 @@ class Ordered:
     trigger: str
     attempt: int
     created_ms: int
+    base_path: str
 
     @property
     def created_at(self) -> datetime:
@@ -59,15 +60,17 @@ class Ordered:
         """The order as it was written down, or `Malformed`."""
         given = Fields.parsed(text, "order.json", MAX_ORDER_BYTES)
         owner = given.take("owner", Fields.of)
+        request = JobRequest.from_json(given.take("request", a_text))
         return Ordered(
             name=given.take("name", a_text),
             owner=Ref(owner.take("kind", one_of(Kind)), owner.take("namespace", a_text), owner.take("name", a_text)),
             owner_uid=given.take("owner_uid", a_text),
             table=given.take("table", a_text),
-            action=JobRequest.from_json(given.take("request", a_text)).action,
+            action=request.action,
             trigger=given.take("trigger", a_text),
             attempt=given.take("attempt", a_whole),
             created_ms=given.take("created_ms", a_whole),
+            base_path=request.table,
         )
 
 

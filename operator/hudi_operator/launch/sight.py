@@ -43,6 +43,7 @@ def sight_of(folder: RunFolder, now: datetime) -> RunSeen:
         attempt=ordered.attempt,
         phase=fate.phase,
         created_at=ordered.created_at,
+        base_path=ordered.base_path,
         started_at=folder.changed_at("keeper"),
         ended_at=fate.ended_at,
         exit_code=fate.exit_code,

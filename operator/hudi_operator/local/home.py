@@ -17,6 +17,7 @@ from hudi_operator.names import FINALIZER
 from hudi_operator.reconcile import Event, Gone, HomeError
 from hudi_operator.resources.model import HudiTable, Ref, Resource
 from hudi_operator.resources.refusals import InvalidResource
+from hudi_operator.resources.unreadable import Stored
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +27,8 @@ class Told:
     """Who hears of what becomes of resources: of every change, of each status, and of each event."""
 
     changed: Callable[[Ref], None]
-    status: Callable[[Resource, Mapping[str, object]], None]
-    event: Callable[[Resource, Event], None]
+    status: Callable[[Stored, Mapping[str, object]], None]
+    event: Callable[[Stored, Event], None]
 
 
 @dataclass(slots=True)
@@ -83,13 +84,13 @@ class FolderHome:
                 await self._keep(ref, kept, deleted(kept, now))
         return faults
 
-    async def write_status(self, resource: Resource, status: Mapping[str, object]) -> None:
+    async def write_status(self, resource: Stored, status: Mapping[str, object]) -> None:
         kept = self._of(resource)
         if kept.status != status:
             await self._write(replace(kept, status=status, version=kept.version + 1))
             self.told.status(resource, status)
 
-    async def set_finalizer(self, resource: Resource, is_wanted: bool) -> None:
+    async def set_finalizer(self, resource: Stored, is_wanted: bool) -> None:
         kept = self._of(resource)
         finalizers = (FINALIZER,) if is_wanted else ()
         if kept.finalizers == finalizers:
@@ -98,11 +99,11 @@ class FolderHome:
         is_over = kept.deleting_since is not None and not is_wanted
         await self._keep(kept.ref, kept, None if is_over else changed)
 
-    async def remove_annotation(self, resource: Resource, name: str) -> None:
+    async def remove_annotation(self, resource: Stored, name: str) -> None:
         kept = self._of(resource)
         await self._keep(kept.ref, kept, fulfilled(kept, name))
 
-    async def tell(self, resource: Resource, event: Event) -> None:
+    async def tell(self, resource: Stored, event: Event) -> None:
         self.told.event(resource, event)
 
     async def write_writer_config(self, table: HudiTable, data: Mapping[str, str]) -> bool:
@@ -134,7 +135,7 @@ class FolderHome:
         """No secret is left in the folder."""
         shutil.rmtree(self.state / "secrets", ignore_errors=True)
 
-    def _of(self, resource: Resource) -> Kept:
+    def _of(self, resource: Stored) -> Kept:
         kept = self._kept.get(resource.meta.ref)
         if kept is None or kept.uid != resource.meta.uid:
             ref = resource.meta.ref

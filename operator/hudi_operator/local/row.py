@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hudi_operator.resources.model import Ref, Resource
+from hudi_operator.resources.model import Ref
+from hudi_operator.resources.unreadable import Stored
 from hudi_operator.words import Condition, Kind
 
 SHORT = {Kind.TABLE: "hudit", Kind.INDEX: "hudii", Kind.SERVICE: "hudis"}
@@ -28,7 +29,7 @@ class Row:
     said: str = ""
 
     @staticmethod
-    def of(resource: Resource, status: Mapping[str, object]) -> "Row":
+    def of(resource: Stored, status: Mapping[str, object]) -> "Row":
         conditions = {str(entry["type"]): entry for entry in _entries(status.get("conditions"))}
         ready, stalled = conditions.get(Condition.READY, {}), conditions.get(Condition.STALLED, {})
         told = stalled if stalled.get("status") == "True" else ready

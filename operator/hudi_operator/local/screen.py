@@ -9,7 +9,8 @@ from typing import Protocol, TextIO
 
 from hudi_operator.local.row import HEAD, Row, shown
 from hudi_operator.reconcile import Event
-from hudi_operator.resources.model import Ref, Resource
+from hudi_operator.resources.model import Ref
+from hudi_operator.resources.unreadable import Stored
 
 _CLEARED = "\r\x1b[2K"
 # Where nothing can be drawn over, progress is a line of its own, and not more often than this.
@@ -19,9 +20,9 @@ _PROGRESS_SECONDS = 5.0
 class Screen(Protocol):
     """Shows what happens, to people or to programs."""
 
-    def status(self, resource: Resource, status: Mapping[str, object]) -> None: ...
+    def status(self, resource: Stored, status: Mapping[str, object]) -> None: ...
 
-    def event(self, resource: Resource, event: Event) -> None: ...
+    def event(self, resource: Stored, event: Event) -> None: ...
 
     def gone(self, ref: Ref) -> None: ...
 
@@ -40,7 +41,7 @@ class Lines:
     _has_head: bool = False
     _bar: str = ""
 
-    def status(self, resource: Resource, status: Mapping[str, object]) -> None:
+    def status(self, resource: Stored, status: Mapping[str, object]) -> None:
         ref, row = resource.meta.ref, Row.of(resource, status)
         before, self._last[ref] = self._last.get(ref), row
         if before is None or before.news != row.news or self._is_progress_due(ref, before, row):
@@ -50,7 +51,7 @@ class Lines:
             self._print(row.line())
         self._draw()
 
-    def event(self, resource: Resource, event: Event) -> None:
+    def event(self, resource: Stored, event: Event) -> None:
         if event.type == "Warning":
             self._print(f"warning: {shown(resource.meta.ref)}: {event.reason}: {event.message}")
             self._draw()
@@ -104,10 +105,10 @@ class JsonLines:
     out: TextIO
     now: Callable[[], datetime]
 
-    def status(self, resource: Resource, status: Mapping[str, object]) -> None:
+    def status(self, resource: Stored, status: Mapping[str, object]) -> None:
         self._write(resource.meta.ref, {"status": status})
 
-    def event(self, resource: Resource, event: Event) -> None:
+    def event(self, resource: Stored, event: Event) -> None:
         told = {"type": event.type, "reason": event.reason, "message": event.message}
         self._write(resource.meta.ref, {"event": told})
 

@@ -17,7 +17,8 @@ from hudi_operator.local.sources import Signature, Sources
 from hudi_operator.metrics import Counts, serve
 from hudi_operator.observe import Observer
 from hudi_operator.reconcile import HomeError, Loop, Reconciler, Store, Surroundings
-from hudi_operator.resources.model import Ref, Resource
+from hudi_operator.resources.model import Ref
+from hudi_operator.resources.unreadable import Stored
 
 POLL_SECONDS = 1.0
 # Runs that are asked to end leave an index that the next session goes on with; a build needs a moment for that.
@@ -139,7 +140,7 @@ class Session:
             "with --stay it does not end at this, and takes the change up by itself"
         )
 
-    def _status(self, resource: Resource, status: Mapping[str, object]) -> None:
+    def _status(self, resource: Stored, status: Mapping[str, object]) -> None:
         self._rows[resource.meta.ref] = Row.of(resource, status)
         self.screen.status(resource, status)
         self._news.set()

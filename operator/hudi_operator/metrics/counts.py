@@ -149,7 +149,7 @@ class Counts:
                 for reason in UnseenReason:
                     series.add(families.OBSERVE_FAILURES, 0, *labels, reason)
             case MetadataIndex(index_type=index_type):
-                series.add(families.METADATA_PARTITION_DROPS, 0, *labels, index_type.engine_kind)
+                series.add(families.METADATA_PARTITION_DROPS, 0, *labels, resource.engine_name)
                 series.add(families.BUILD_ROWS, 0, *labels, index_type)
                 for result in Result:
                     series.add(families.BUILDS, 0, *labels, index_type, result)

@@ -20,15 +20,19 @@ def put_index(page: Page, index: MetadataIndex, status: Mapping[str, object], ru
         page.put(families.INDEX_READY, int(ready == "True"), *labels)
         page.put(families.AWAITING_APPROVAL, int(status_seen.state(status) is State.AWAITING_APPROVAL), *labels)
     for run in runs:
-        if run.is_live and run.action is Action.BUILD and run.progress is not None:
+        if not run.is_live or run.action is not Action.BUILD:
+            continue
+        if run.progress is not None:
             _put_progress(page, labels, run.progress)
+        elif phase := status_seen.phase(status):
+            page.put(families.BUILD_PHASE, 1, *labels, phase)
 
 
 def put_lag(page: Page, index: MetadataIndex, seen: TableSeen | TableUnseen | None) -> None:
     if not isinstance(seen, TableSeen):
         return
     for found in seen.indexes:
-        if found.name == index.index_type.engine_kind and _is_lag_known(found):
+        if found.name == index.engine_name and _is_lag_known(found):
             page.put(families.INDEX_LAG_INSTANTS, found.lag_instants, *_labels(index))
             page.put(families.INDEX_LAG_SECONDS, found.lag_seconds, *_labels(index))
 

@@ -5,8 +5,16 @@ from datetime import datetime
 
 from hudi_operator.words import Condition, State
 
+_PHASES = ("base", "catch-up")
 _STATUSES = frozenset(("True", "False", "Unknown"))
 _CONDITIONS, _STATES = frozenset(Condition), frozenset(State)
+
+
+def phase(status: Mapping[str, object]) -> str | None:
+    """Of a build under way, as far as a table shows it."""
+    told = status.get("progress")
+    word = told.get("phase") if isinstance(told, Mapping) else None
+    return word if word in _PHASES else None
 
 
 def state(status: Mapping[str, object]) -> State | None:

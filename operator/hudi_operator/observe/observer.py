@@ -57,8 +57,10 @@ class Observer:
 
     The process answers one question after the other, and is given one at a time: whom it fails is who it failed over.
     It is killed and started anew; the table that it hung or died over has to pause, longer each time, and the others
-    have not. If a process dies before its first answer, starting one pauses, too. What was seen is kept by table, so
-    that an unchanged table costs the process a listing and us nothing. Number and `known` of a request are set here.
+    have not. So has a table whose store is silent for now; and tables that failed so are given half of the time at
+    most, for the others wait while a store is silent. If a process dies before its first answer, starting one pauses,
+    too. What was seen is kept by table, so that an unchanged table costs the process a listing and us nothing. Number
+    and `known` of a request are set here.
     """
 
     limits: Limits = Limits()
@@ -67,6 +69,7 @@ class Observer:
     _seen: dict[_Subject, TableSeen] = field(default_factory=dict)
     _pauses: dict[_Subject, _Pause] = field(default_factory=dict)
     _start_pause: _Pause | None = None
+    _patient_until: float = 0.0
     _connection: Connection | None = None
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _asked: int = 0
@@ -75,14 +78,15 @@ class Observer:
         subject = _Subject.of(request)
         async with self._turn:
             pause = self._pauses.get(subject) or self._start_pause
-            if pause is not None and pause.left_seconds:
+            began = time.monotonic()
+            if pause is not None and (pause.left_seconds or began < self._patient_until):
                 return replace(pause.unseen, observed_ms=self._now_ms())
             try:
                 connection = await self._connected()
                 found = await self._answer(connection, request, subject)
             except _Failed as failed:
                 return self._paused(subject, failed)
-            self._pauses.pop(subject, None)
+            self._note(subject, found, began)
             self._start_pause = None
             await self._watch_memory(connection)
             return found
@@ -150,6 +154,14 @@ class Observer:
         if resident > self.limits.memory_bytes:
             log.warning("observer restarted: memory_bytes=%d limit=%d", resident, self.limits.memory_bytes)
             await self._close()
+
+    def _note(self, subject: _Subject, found: TableSeen | TableUnseen, began: float) -> None:
+        if isinstance(found, TableSeen) or not found.retry:
+            self._pauses.pop(subject, None)
+            return
+        self._pauses[subject] = self._longer(self._pauses.get(subject), found)
+        now = time.monotonic()
+        self._patient_until = now + (now - began)
 
     def _paused(self, subject: _Subject, failed: "_Failed") -> TableUnseen:
         connection, self._connection = self._connection, None

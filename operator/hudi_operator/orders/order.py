@@ -45,6 +45,7 @@ def order_of(resource: MetadataIndex | TableService, table: HudiTable, wanted: W
         memory_bytes=_memory_bytes(execution, defaults),
         plan_hash=wanted.plan_hash if wanted.action is Action.BUILD else None,
         sample=resource.validate.sample if isinstance(resource, TableService) else None,
+        columns=_columns(resource, wanted.action),
     )
     return RunOrder(
         name=run_name(resource.meta, wanted.action, wanted.trigger, wanted.attempt),
@@ -61,8 +62,16 @@ def order_of(resource: MetadataIndex | TableService, table: HudiTable, wanted: W
 
 def _kinds(resource: MetadataIndex | TableService) -> tuple[str, ...]:
     if isinstance(resource, MetadataIndex):
-        return (resource.index_type.engine_kind,)
+        return (resource.engine_name,)
     return resource.validate.indexes
+
+
+def _columns(resource: MetadataIndex | TableService, action: Action) -> dict[str, tuple[str, ...]]:
+    """Only what makes an index needs them."""
+    is_made = action in (Action.PLAN, Action.BUILD)
+    if not isinstance(resource, MetadataIndex) or not resource.columns or not is_made:
+        return {}
+    return {resource.engine_name: resource.columns}
 
 
 def _own_conf(resource: MetadataIndex | TableService) -> dict[str, str]:

@@ -61,7 +61,8 @@ _REMEDIES = {
     Reason.DUPLICATE_BASE_PATH: "two HudiTables have this basePath: delete one of them",
     Reason.TABLE_MISSING: "apply the HudiTable that tableRef names",
     Reason.TABLE_NOT_READY: "look at the table's own conditions",
-    Reason.DEPENDENCY_NOT_READY: "the index that the message names must be ready first",
+    Reason.DEPENDENCY_NOT_READY: "the index that the message names must be complete first: apply a MetadataIndex "
+    "for it, if there is none",
     Reason.AWAITING_APPROVAL: "kubectl hudi plan {name}, then kubectl hudi approve {name}",
     Reason.PLAN_CHANGED: "kubectl hudi plan {name}, then kubectl hudi approve {name}",
     Reason.RETRIES_EXHAUSTED: "see the message of the last run; a change of the spec or a token begins anew",

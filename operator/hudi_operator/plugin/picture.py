@@ -7,6 +7,8 @@ from hudi_operator.plugin.claims import remedy, troubles
 from hudi_operator.plugin.documents import Document, TableGroup, Tree
 from hudi_operator.plugin.words import age, bar, number, size, span
 
+_SHOWN_COLUMNS = 3
+
 
 def status_lines(groups: Iterable[TableGroup], now: datetime) -> Iterator[str]:
     """A block for each table: itself, its indexes and services, then what is not as it should be."""
@@ -22,8 +24,8 @@ def status_lines(groups: Iterable[TableGroup], now: datetime) -> Iterator[str]:
 
 def plan_lines(index: Document, now: datetime) -> Iterator[str]:
     plan = index.plan
-    kind = index.spec.text("indexType")
-    yield f"{index.ref.namespace}/{index.ref.name}: {kind} of {index.table}, {index.state or 'not looked at yet'}"
+    state = index.state or "not looked at yet"
+    yield f"{index.ref.namespace}/{index.ref.name}: {_kind(index)} of {index.table}, {state}"
     if not plan.text("hash"):
         yield "  no plan: there is one while approval is Manual and the index is still to be built"
         return
@@ -58,7 +60,14 @@ def _table_lines(group: TableGroup, now: datetime) -> Iterator[str]:
 
 
 def _index_row(index: Document) -> list[str]:
-    return ["index", index.ref.name, index.spec.text("indexType"), index.state or "-", _way(index)]
+    return ["index", index.ref.name, _kind(index), index.state or "-", _way(index)]
+
+
+def _kind(index: Document) -> str:
+    """With its columns, of which there may be many."""
+    columns = index.spec.texts("columns")
+    shown = ", ".join([*columns[:_SHOWN_COLUMNS], *(["…"] if len(columns) > _SHOWN_COLUMNS else [])])
+    return index.spec.text("indexType") + (f"({shown})" if shown else "")
 
 
 def _way(index: Document) -> str:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from hudi_operator.resources.model import HudiTable, Resource
+from hudi_operator.resources.model import HudiTable
+from hudi_operator.resources.unreadable import Stored
 
 
 class HomeError(Exception):
@@ -28,14 +29,14 @@ class Event:
 class Home(Protocol):
     """All that is written about resources. Every method may be repeated, and raises `HomeError` alone."""
 
-    async def write_status(self, resource: Resource, status: Mapping[str, object]) -> None:
+    async def write_status(self, resource: Stored, status: Mapping[str, object]) -> None:
         """Makes this the whole status that stands there."""
 
-    async def set_finalizer(self, resource: Resource, is_wanted: bool) -> None: ...
+    async def set_finalizer(self, resource: Stored, is_wanted: bool) -> None: ...
 
-    async def remove_annotation(self, resource: Resource, name: str) -> None: ...
+    async def remove_annotation(self, resource: Stored, name: str) -> None: ...
 
-    async def tell(self, resource: Resource, event: Event) -> None: ...
+    async def tell(self, resource: Stored, event: Event) -> None: ...
 
     async def write_writer_config(self, table: HudiTable, data: Mapping[str, str]) -> bool:
         """The ConfigMap `<table>-writer` or a file like it. False if somebody else's is in its place, which stays."""

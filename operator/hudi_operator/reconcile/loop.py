@@ -14,7 +14,8 @@ from hudi_operator.reconcile.queue import Queue, Schedule
 from hudi_operator.reconcile.reconciler import Reconciler
 from hudi_operator.reconcile.store import Store
 from hudi_operator.reconcile.tables import BUSY_SECONDS, Sight, TableWatch
-from hudi_operator.resources.model import Ref, Resource
+from hudi_operator.resources.model import Ref
+from hudi_operator.resources.unreadable import Stored, Unreadable
 from hudi_operator.runs import RunSeen
 from hudi_operator.words import Kind
 
@@ -62,8 +63,11 @@ class Loop:
 
     # What there is to be told.
 
-    def put(self, resource: Resource, status: Mapping[str, object]) -> None:
+    def put(self, resource: Stored, status: Mapping[str, object]) -> None:
         """A resource was seen as it is now; what has not changed costs nothing."""
+        if isinstance(resource, Unreadable):
+            self._put_unreadable(resource, status)
+            return
         before = self.store.resources.get(resource.meta.ref)
         is_new = before is None or before.resource.meta.uid != resource.meta.uid
         if not self.store.put(resource, status):
@@ -74,6 +78,11 @@ class Loop:
         self._add_all(self.store.related(ref))
         if ref.kind is Kind.TABLE and is_new:
             self.tables.hurry(ref)
+
+    def _put_unreadable(self, found: Unreadable, status: Mapping[str, object]) -> None:
+        related = self.store.related(found.meta.ref)
+        if self.store.put_unreadable(found, status):
+            self._add_all({*related, found.meta.ref})
 
     def removed(self, ref: Ref) -> None:
         """A resource is gone."""
@@ -98,13 +107,16 @@ class Loop:
 
     # What goes on.
 
-    async def fill(self, resources: Iterable[tuple[Resource, Mapping[str, object]]]) -> None:
+    async def fill(self, resources: Iterable[tuple[Stored, Mapping[str, object]]]) -> None:
         """The first listing: all resources, and all runs."""
         for resource, status in resources:
+            if isinstance(resource, Unreadable):
+                self.store.put_unreadable(resource, status)
+                continue
             self.store.put(resource, status)
             self.counts.prepare(resource)
         await self._list_runs()
-        self._add_all(self.store.resources)
+        self._add_all({*self.store.resources, *self.store.unreadable})
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -172,7 +184,7 @@ class Loop:
             self.table_changed(table)
         for owner in {run.owner for run in runs if run.is_live}:
             self.queue.add(owner, _PROGRESS_SECONDS)
-        self._add_all({run.owner for run in self.store.runs.values()} - self.store.resources.keys())
+        self._add_all(ref for ref in {run.owner for run in self.store.runs.values()} if self.store.meta(ref) is None)
         for table in live - self.store.live_tables():
             self.tables.hurry(table, _SETTLED_SECONDS)
         by_owner: dict[str, list[RunSeen]] = defaultdict(list)

@@ -22,6 +22,7 @@ from hudi_operator.launch.protocol import Launcher, NameConflict, NotStarted
 from hudi_operator.names import FINALIZER
 from hudi_operator.orders import writer_properties
 from hudi_operator.reconcile.home import Event, Gone, Home
+from hudi_operator.reconcile.refuse import refuse
 from hudi_operator.reconcile.store import Held, Store, waiting_run
 from hudi_operator.reconcile.tellings import told_of_act, told_of_conditions
 from hudi_operator.resources.model import HudiTable, Meta, MetadataIndex, Ref, table_ref
@@ -86,7 +87,7 @@ class Reconciler:
         if held is None:
             self._hindered.pop(ref, None)
             self._advised.pop(ref, None)
-            return None
+            return await refuse(ref, self.store, self.around.home, self.around.now())
         if self.store.awaits_first_look(held):
             return _FIRST_LOOK_SECONDS
         world = self.store.world(held, self.around.now(), self.around.defaults)
@@ -184,9 +185,9 @@ class Reconciler:
         launcher = self.around.launcher
         match act:
             case Start(order):
-                ordered_at = self.around.now()
                 await launcher.start(order)
-                self.store.note_ordered(order, ordered_at)
+                # By now it is in whatever listing is begun: one that was begun before, and lacks it, is passed by.
+                self.store.note_ordered(order, self.around.now())
             case Stop(run):
                 await launcher.stop(run)
                 self.store.note_stopping(run)

@@ -6,7 +6,9 @@ from datetime import datetime
 
 from hudi_engine.contract import TableSeen, TableUnseen
 from hudi_operator.decision import Defaults, World
-from hudi_operator.resources.model import HudiTable, Ref, Resource, table_ref
+from hudi_operator.resources.model import HudiTable, Meta, Ref, Resource, table_ref
+from hudi_operator.resources.place import place_of
+from hudi_operator.resources.unreadable import Unreadable
 from hudi_operator.runs import RunOrder, RunPhase, RunSeen
 from hudi_operator.words import Kind
 
@@ -21,9 +23,13 @@ class Held:
 
 @dataclass(slots=True)
 class Store:
-    """Resources, runs by their names and tables as they were last seen; written through the methods alone."""
+    """Resources, runs by their names and tables as they were last seen; written through the methods alone.
+
+    What is `unreadable` is no resource: nothing is decided of it or by it, but that it is there.
+    """
 
     resources: dict[Ref, Held] = field(default_factory=dict)
+    unreadable: dict[Ref, tuple[Unreadable, Mapping[str, object]]] = field(default_factory=dict)
     runs: dict[str, RunSeen] = field(default_factory=dict)
     seen: dict[Ref, TableSeen | TableUnseen] = field(default_factory=dict)
     _of_table: dict[Ref, set[Ref]] = field(default_factory=dict)
@@ -34,11 +40,27 @@ class Store:
         before = self.resources.get(ref)
         if before is not None and before.resource.meta.uid != resource.meta.uid:
             self.remove(ref)
+        self.unreadable.pop(ref, None)
         self.resources[ref] = Held(resource, status)
         self._of_table.setdefault(table_ref(resource), set()).add(ref)
         return before is None or _wish(before.resource) != _wish(resource) or before.status != status
 
+    def put_unreadable(self, found: Unreadable, status: Mapping[str, object]) -> bool:
+        """Whether that is news. The wish that stood there before counts no more."""
+        ref = found.meta.ref
+        before = self.unreadable.get(ref)
+        self.remove(ref)
+        self.unreadable[ref] = found, status
+        return before != self.unreadable[ref]
+
+    def meta(self, ref: Ref) -> Meta | None:
+        """Of what has that name, readable or not."""
+        if ref in self.unreadable:
+            return self.unreadable[ref][0].meta
+        return self.resources[ref].resource.meta if ref in self.resources else None
+
     def remove(self, ref: Ref) -> None:
+        self.unreadable.pop(ref, None)
         held = self.resources.pop(ref, None)
         self.seen.pop(ref, None)
         if held is not None:
@@ -68,15 +90,14 @@ class Store:
         found = self.table(table_ref(held.resource))
         if found is None or ref.kind is not Kind.TABLE:
             return self.of_table(table_ref(held.resource))
-        same = (table.meta.ref for table in self.tables() if _place(table) == _place(found))
-        return frozenset().union(*(self.of_table(table) for table in same))
+        return frozenset().union(*(self.of_table(table) for table in self._in_place_of(found)))
 
     def exclusion_key(self, ref: Ref) -> str:
         """Resources with the same key share a table: never two of them are worked on at the same time."""
         held = self.resources.get(ref)
         table = ref if held is None else table_ref(held.resource)
         found = self.table(table)
-        return f"{table.namespace}/{table.name}" if found is None else _place(found)
+        return f"{table.namespace}/{table.name}" if found is None else place_of(found.base_path)
 
     def note_seen(self, table: Ref, seen: TableSeen | TableUnseen) -> None:
         if table in self.resources:
@@ -107,7 +128,7 @@ class Store:
 
     def note_ordered(self, order: RunOrder, now: datetime) -> None:
         """Remembers a run as ordered until it is seen, so that nothing else of the table is begun meanwhile."""
-        self.runs.setdefault(order.name, waiting_run(order, now))
+        self.runs.setdefault(order.name, replace(waiting_run(order, now), trouble="it was ordered"))
 
     def note_stopping(self, name: str) -> None:
         run = self.runs.get(name)
@@ -124,7 +145,7 @@ class Store:
     def world(self, held: Held, now: datetime, defaults: Defaults) -> World:
         resource = held.resource
         table = table_ref(resource)
-        runs = [run for run in self.runs.values() if table_of_run(run) == table]
+        runs = [run for run in self.runs.values() if self._is_on(run, table)]
         neighbours = self._neighbours(resource.meta.ref, table)
         return World(
             now=now,
@@ -140,14 +161,26 @@ class Store:
 
     def leftovers(self, owner: Ref) -> list[RunSeen]:
         """Runs of a resource of that name that is gone, whether another has its name or not."""
-        held = self.resources.get(owner)
-        uid = None if held is None else held.resource.meta.uid
+        meta = self.meta(owner)
+        uid = None if meta is None else meta.uid
         return [run for run in self.runs.values() if run.owner == owner and run.owner_uid != uid]
+
+    def _is_on(self, run: RunSeen, table: Ref) -> bool:
+        """Whether it is the table's; or is at work where the table is, though the table it was ordered for is gone."""
+        if table_of_run(run) == table:
+            return True
+        found = self.table(table)
+        return run.is_live and found is not None and place_of(run.base_path) == place_of(found.base_path)
+
+    def _in_place_of(self, table: HudiTable) -> Iterator[Ref]:
+        """The table itself, and others that are where it is, however their paths are spelt."""
+        place = place_of(table.base_path)
+        return (other.meta.ref for other in self.tables() if place_of(other.base_path) == place)
 
     def _neighbours(self, ref: Ref, table: Ref) -> list[Held]:
         """The others of the table, then other tables in the same place."""
         found = self.table(table)
-        same = (one.meta.ref for one in self.tables() if found is not None and _place(one) == _place(found))
+        same = () if found is None else self._in_place_of(found)
         refs = dict.fromkeys((*sorted(self.of_table(table)), *sorted(same)))
         return [self.resources[other] for other in refs if other != ref]
 
@@ -164,6 +197,7 @@ def waiting_run(order: RunOrder, now: datetime) -> RunSeen:
         attempt=order.attempt,
         phase=RunPhase.WAITING,
         created_at=now,
+        base_path=order.request.table,
     )
 
 
@@ -175,10 +209,6 @@ def _is_another(before: RunSeen | None, now: RunSeen | None) -> bool:
     if before is None or now is None:
         return before is not now
     return replace(before, progress=None) != replace(now, progress=None)
-
-
-def _place(table: HudiTable) -> str:
-    return table.base_path.rstrip("/")
 
 
 def _wish(resource: Resource) -> Resource:

@@ -1,5 +1,6 @@
 """What users wish for: the three kinds as values."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -7,6 +8,8 @@ from enum import StrEnum
 from typing import Final
 
 from hudi_operator.words import Kind
+
+_NOT_OF_NAMES = re.compile("[^A-Za-z0-9]")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -145,14 +148,19 @@ ENGINE_KINDS: Final[Mapping[str, str]] = {
 
 
 class IndexType(StrEnum):
-    """What can be built, as users write it; `engine_kind` is what the engine calls it."""
+    """What can be built, as users write it."""
 
     FILES = "Files"
+    COLUMN_STATS = "ColumnStats"
+    PARTITION_STATS = "PartitionStats"
+    BLOOM_FILTERS = "BloomFilters"
     RECORD_INDEX = "RecordIndex"
+    SECONDARY_INDEX = "SecondaryIndex"
 
     @property
-    def engine_kind(self) -> str:
-        return ENGINE_KINDS[self]
+    def oldest_table_version(self) -> int:
+        """The first version of a table that can have it."""
+        return 8 if self in (IndexType.PARTITION_STATS, IndexType.SECONDARY_INDEX) else 6
 
 
 class Approval(StrEnum):
@@ -170,6 +178,8 @@ class MetadataIndex:
     meta: Meta
     table: str
     index_type: IndexType
+    columns: tuple[str, ...] = ()
+    index_name: str | None = None
     is_partitioned: bool = False
     catch_up_timeout_seconds: int | None = None
     approval: Approval = Approval.AUTOMATIC
@@ -177,6 +187,14 @@ class MetadataIndex:
     rebuild_token: str | None = None
     deletion_policy: DeletionPolicy = DeletionPolicy.RETAIN
     execution: Execution = Execution()
+
+    @property
+    def engine_name(self) -> str:
+        """What the engine calls the index; a table may have several of type SecondaryIndex, each by its own name."""
+        kind = ENGINE_KINDS[self.index_type]
+        if self.index_type is not IndexType.SECONDARY_INDEX:
+            return kind
+        return f"{kind}_{self.index_name or _NOT_OF_NAMES.sub('_', self.meta.ref.name)}"
 
 
 class ServiceType(StrEnum):

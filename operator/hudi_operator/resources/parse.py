@@ -32,7 +32,7 @@ from hudi_operator.resources.refusals import InvalidResource, refuse_if_illegal
 from hudi_operator.resources.tree import Tree
 from hudi_operator.words import GROUP, VERSION, Kind
 
-__all__ = ["InvalidResource", "parse"]
+__all__ = ["InvalidResource", "meta_of", "parse"]
 
 
 def parse(tree: Mapping[str, object]) -> Resource:
@@ -40,7 +40,7 @@ def parse(tree: Mapping[str, object]) -> Resource:
     top = Tree(tree)
     kind = _kind(top)
     refuse_if_illegal(kind, tree)
-    meta = _meta(kind, top.within("metadata"))
+    meta = meta_of(kind, top.within("metadata"))
     spec = top.within("spec")
     match kind:
         case Kind.TABLE:
@@ -60,7 +60,8 @@ def _kind(top: Tree) -> Kind:
     return Kind(kind)
 
 
-def _meta(kind: Kind, meta: Tree) -> Meta:
+def meta_of(kind: Kind, meta: Tree) -> Meta:
+    """What Kubernetes says of the resource, whatever its spec is."""
     return Meta(
         ref=Ref(kind, meta.text_or("namespace", "default"), meta.text("name")),
         uid=meta.text_or("uid", ""),
@@ -133,6 +134,8 @@ def _index(meta: Meta, spec: Tree) -> MetadataIndex:
         meta=meta,
         table=spec.within("tableRef").text("name"),
         index_type=IndexType(spec.text("indexType")),
+        columns=tuple(str(name) for name in spec.entries("columns")),
+        index_name=spec.text_or_none("indexName"),
         is_partitioned=spec.claim("partitioned"),
         catch_up_timeout_seconds=spec.within("catchUp").whole("timeoutSeconds"),
         approval=Approval(spec.text_or("approval", Approval.AUTOMATIC)),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from hudi_engine.contract import IndexSeen, IndexState, Outcome, RunProgress, TableSeen, TimelineSeen
+from hudi_engine.contract import Action, IndexSeen, IndexState, Outcome, RunProgress, TableSeen, TimelineSeen
 from hudi_operator.decision import World
 from hudi_operator.resources.model import HudiTable, MetadataIndex
 from hudi_operator.runs import RunSeen
@@ -28,7 +28,7 @@ def table_facts(table: HudiTable, world: World) -> dict[str, object]:
 
 def index_facts(index: MetadataIndex, world: World) -> dict[str, object]:
     facts: dict[str, object] = {"history": list(History.of(world).entries)}
-    found = seen_index(world.seen, index.index_type.engine_kind)
+    found = seen_index(world.seen, index.engine_name)
     if found is not None:
         facts["instants"] = _instants(found) | _known({"base": found.base or _base_built(found, world)})
     elif not isinstance(world.seen, TableSeen) and "instants" in world.previous:
@@ -38,6 +38,9 @@ def index_facts(index: MetadataIndex, world: World) -> dict[str, object]:
         facts["activeRun"] = entry_of(live[0])
         if live[0].progress is not None:
             facts["progress"] = _progress(live[0].progress)
+        elif live[0].action is Action.BUILD and found is not None and found.phase:
+            # A run in a pod tells nobody but its table how far it is.
+            facts["progress"] = {"phase": found.phase.partition(",")[0], "summary": found.phase[:_LONGEST_WORD]}
     elif found is not None and found.state is IndexState.COMPLETE:
         facts["progress"] = {"phase": "complete", "percent": 100}
     return facts

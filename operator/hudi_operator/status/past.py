@@ -1,12 +1,12 @@
 """Runs that have ended: from their records, and from the status where a record is gone already."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hudi_engine.contract import Action
 from hudi_operator.decision import World
 from hudi_operator.retry import Past, ending_of
-from hudi_operator.runs import RunSeen
+from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.status.times import parsed, shown
 from hudi_operator.words import Reason
 
@@ -16,8 +16,11 @@ _LONGEST_WORD = 253
 
 
 def past_of(world: World) -> tuple[Past, ...]:
-    """The resource's ended runs, oldest first. A record wins over what the status says of it."""
-    remembered = (_remembered(entry) for entry in entries_of(world.previous))
+    """The resource's ended runs, oldest first. A record wins over what the status says of it.
+
+    A run that was under way, and of which there is no record by now, has ended: as far as is known, just now.
+    """
+    remembered = (_remembered(entry) for entry in _told(world))
     by_name = {past.name: past for past in remembered if past is not None}
     by_name |= {run.name: of_run(run) for run in world.runs if not run.is_live}
     live = {run.name for run in world.runs if run.is_live}
@@ -41,6 +44,27 @@ def entries_of(previous: Mapping[str, object]) -> Iterable[Mapping[str, object]]
     return (entry for entry in entries if isinstance(entry, Mapping))
 
 
+def _told(world: World) -> Iterator[Mapping[str, object]]:
+    """What the status has of ended runs, and of those that must have ended since; the former is the last word."""
+    active = world.previous.get("active")
+    entries = [*active] if isinstance(active, list | tuple) else []
+    for entry in (world.previous.get("activeRun"), *entries):
+        if isinstance(entry, Mapping) and _was_there(entry):
+            yield {
+                **entry,
+                "phase": RunPhase.LOST.value,
+                "reason": Reason.INFRASTRUCTURE.value,
+                "message": "its record was removed before it was seen to end",
+                "completionTime": shown(world.now),
+            }
+    yield from entries_of(world.previous)
+
+
+def _was_there(entry: Mapping[str, object]) -> bool:
+    """The status announces a run before it is ordered; there is more to say of one that exists."""
+    return entry.get("phase") == RunPhase.RUNNING or bool(entry.get("message"))
+
+
 def _remembered(entry: Mapping[str, object]) -> Past | None:
     name, action, trigger = entry.get("name"), entry.get("action"), entry.get("trigger")
     attempt, reason, ended_at = entry.get("attempt"), entry.get("reason"), parsed(entry.get("completionTime"))
@@ -62,7 +86,7 @@ class History:
     @staticmethod
     def of(world: World, most: int = MAX_HISTORY) -> "History":
         runs = {run.name: run for run in world.runs if not run.is_live}
-        before = {str(entry.get("name")): entry for entry in entries_of(world.previous)}
+        before = {str(entry.get("name")): entry for entry in _told(world)}
         newest = reversed(past_of(world)[-most:])
         return History(
             tuple(entry_of(runs[past.name]) if past.name in runs else dict(before[past.name]) for past in newest)

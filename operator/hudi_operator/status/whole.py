@@ -4,16 +4,18 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from hudi_operator.decision import Decision, Said, World
-from hudi_operator.resources.model import HudiTable, MetadataIndex, Resource, TableService
+from hudi_operator.resources.model import HudiTable, MetadataIndex, TableService
+from hudi_operator.resources.unreadable import Stored, Unreadable
 from hudi_operator.status.facts import index_facts, service_facts, table_facts
 from hudi_operator.status.times import parsed, shown
 
 # A table that does not change need not have its status written at every look.
 _OBSERVED_ANEW = timedelta(minutes=10)
 _LONGEST_MESSAGE = 1_000
+_OF_ALL = ("observedGeneration", "state", "conditions")
 
 
-def status_of(resource: Resource, world: World, decision: Decision) -> dict[str, object]:
+def status_of(resource: Stored, world: World, decision: Decision) -> dict[str, object]:
     """What is to stand there. Nothing of it but times of transition and what is older than the runs needs the last."""
     match resource:
         case HudiTable():
@@ -23,6 +25,8 @@ def status_of(resource: Resource, world: World, decision: Decision) -> dict[str,
             facts = index_facts(resource, world)
         case TableService():
             facts = service_facts(world)
+        case Unreadable():
+            facts = {name: value for name, value in world.previous.items() if name not in _OF_ALL}
     return {
         "observedGeneration": resource.meta.generation,
         "state": decision.state.value,
@@ -32,7 +36,7 @@ def status_of(resource: Resource, world: World, decision: Decision) -> dict[str,
     }
 
 
-def _condition(said: Said, resource: Resource, world: World) -> dict[str, object]:
+def _condition(said: Said, resource: Stored, world: World) -> dict[str, object]:
     return {
         "type": said.condition.value,
         "status": said.status,

@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from hudi_operator.resources.model import IndexType
 from hudi_operator.resources.schema.nodes import Schema, Type
 from hudi_operator.resources.schema.specs import SPECS
 from hudi_operator.words import Kind
@@ -32,6 +33,9 @@ _SAMPLES: Final[Mapping[str, tuple[object, ...]]] = {
     "spec.concurrency.lock.zookeeper.lockKey": ("orders", "clicks"),
     "spec.concurrency.lock.zookeeper.credentialsSecretRef.name": ("zk", "zk.sasl"),
     "spec.concurrency.lock.fileSystem.path": ("/locks", "file:/locks/b"),
+    "spec.indexType": tuple(str(each) for each in IndexType if each is not IndexType.SECONDARY_INDEX),
+    "spec.columns": (["id"], ["id", "address.city"]),
+    "spec.indexName": ("by_customer", "By2"),
     "spec.rebuildToken": ("a", "2026-11-18.1"),
     "spec.runToken": ("a", "now_2"),
     "spec.schedule": ("30 2 * * *", "*/5 8-18 * * MON-FRI"),
@@ -45,6 +49,8 @@ _SAMPLES: Final[Mapping[str, tuple[object, ...]]] = {
 """Legal values of the fields of which bounds and choices do not tell them."""
 
 _NEEDED: Final[Mapping[str, Edits]] = {
+    "spec.columns": {"spec.indexType": "ColumnStats"},
+    "spec.indexName": {"spec.indexType": "SecondaryIndex", "spec.columns": ["customer"]},
     "spec.timeZone": {"spec.schedule": "0 4 * * *"},
     "spec.startingDeadlineSeconds": {"spec.schedule": "0 4 * * *"},
     "spec.concurrency.lock.zookeeper.": {"spec.concurrency": {"mode": "Optimistic", "lock": {"zookeeper": ZOOKEEPER}}},
@@ -78,7 +84,7 @@ _EXECUTION: Final[tuple[Edits, ...]] = (
 )
 _APART: Final = ("spec.concurrency.", "spec.schedule", "spec.timeZone", "spec.startingDeadline", "spec.execution.mode")
 _APART_TOO: Final = ("spec.execution.executor", "spec.execution.driver", "spec.execution.retry")
-_FIXED: Final = ("spec.basePath", "spec.tableRef", "spec.indexType", "spec.partitioned", "spec.type")
+_FIXED: Final = ("spec.basePath", "spec.tableRef", "spec.index", "spec.columns", "spec.partitioned", "spec.type")
 
 
 def leaves(kind: Kind) -> dict[str, Schema]:

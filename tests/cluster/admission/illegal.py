@@ -37,6 +37,10 @@ _TOKEN: Final = "must be letters, digits, '-', '_' and '.', a letter or digit fi
 _FIXED: Final = "cannot be changed: delete the resource and make another"
 _LOCK_MOVES: Final = "the lock may be changed only while the table is suspended"
 _MEMORY: Final = "must be a number of bytes, as 512Mi or 2Gi"
+_COLUMN: Final = "must be the name of a column: letters, digits and '_', no digit first"
+_ONE_COLUMN: Final = "a SecondaryIndex needs columns with exactly one column: make a resource for each"
+_STATS: Final = {"spec.indexType": "ColumnStats"}
+_BY_CUSTOMER: Final = {"spec.indexType": "SecondaryIndex", "spec.columns": ["customer"]}
 _CORES: Final = "must be a number of cores, as 500m or 2"
 
 
@@ -56,6 +60,11 @@ def _resources(why: str, resources: dict[str, object], part: str, message: str) 
 
 def _schedule(why: str, schedule: str, message: str = _CRON) -> Illegal:
     return Illegal(f"a schedule {why}", _SERVICE, {"spec.schedule": schedule}, "spec.schedule", message)
+
+
+def _column(why: str, column: str, message: str) -> Illegal:
+    edits = {"spec.indexType": "ColumnStats", "spec.columns": ["id", column]}
+    return Illegal(f"a column {why}", _INDEX, edits, "spec.columns[1]", message)
 
 
 def _zookeeper(why: str, field: str, value: str, message: str) -> Illegal:
@@ -107,6 +116,15 @@ _CONFS: Final = (
     _conf("a property of Hadoop", "sparkConf", "spark.hadoop.fs.s3a.secret.key", _SPARK),
     _conf("all properties in the log", "sparkConf", "spark.logConf", _SPARK, "true"),
     _conf("a script", "sparkConf", "spark.executor.resource.gpu.discoveryScript", _SPARK),
+    _conf("a class of no package", "sparkConf", "spark.shuffle.manager", _SPARK, "Evil"),
+    _conf("a class of small letters", "sparkConf", "spark.io.compression.codec", _SPARK, "evil.pkg.lower"),
+    _conf("a class for event logs", "sparkConf", "spark.eventLog.compression.codec", _SPARK, "Evil"),
+    _conf("a class for the sizes of blocks", "sparkConf", "spark.shuffle.mapStatus.compression.codec", _SPARK, "Evil"),
+    _conf("a class for copies", "sparkConf", "spark.storage.replication.policy", _SPARK, "Evil"),
+    _conf("a class for caches", "sparkConf", "spark.sql.cache.serializer", _SPARK, "Evil"),
+    _conf("data in another bucket", "sparkConf", "spark.storage.decommission.fallbackStorage.path", _SPARK, "s3a://e/"),
+    _conf("a folder of the machine", "sparkConf", "spark.local.dir", _SPARK, "/etc"),
+    _conf("event logs anywhere", "sparkConf", "spark.eventLog.dir", _SPARK, "file:/etc"),
     _conf("capitals make no other key", "sparkConf", "spark.KUBERNETES.namespace", _SPARK),
     _conf("a key that is not Spark's", "sparkConf", "hoodie.table.name", "each key must be spark."),
     _conf("a key with a space", "sparkConf", "spark.sql x", "each key must be spark."),
@@ -114,7 +132,7 @@ _CONFS: Final = (
     _conf("a value with a newline", "sparkConf", "spark.sql.session.timeZone", _VALUE, "UTC\nspark.master local"),
     _conf("a value with a variable", "sparkConf", "spark.sql.session.timeZone", _VALUE, "${env:AWS_SECRET_ACCESS_KEY}"),
     _conf("a value with a command", "sparkConf", "spark.sql.session.timeZone", _VALUE, "`reboot`"),
-    _conf("a value that names a class", "sparkConf", "spark.io.compression.codec", _CLASS, "org.evil.Codec"),
+    _conf("a value that names a class", "sparkConf", "spark.sql.session.timeZone", _CLASS, "org.evil.Codec"),
     _conf(
         "a value that is too long",
         "sparkConf",
@@ -310,6 +328,13 @@ _EXECUTIONS: Final = (
         "should be less than or equal to 2592000",
     ),
     Illegal(
+        "a record that is gone before anybody has read it",
+        _INDEX,
+        {"spec.execution.ttlSecondsAfterFinished": 0},
+        "spec.execution.ttlSecondsAfterFinished",
+        "should be greater than or equal to 3600",
+    ),
+    Illegal(
         "pauses that shrink",
         _TABLE,
         {"spec.execution.retry": {"backoffSeconds": 60, "maxBackoffSeconds": 30}},
@@ -362,9 +387,9 @@ _INDEXES: Final = (
     Illegal(
         "an index that is not built",
         _INDEX,
-        {"spec.indexType": "BloomFilters"},
+        {"spec.indexType": "ExpressionIndex"},
         "spec.indexType",
-        'Unsupported value: "BloomFilters": supported values: "Files", "RecordIndex"',
+        'Unsupported value: "ExpressionIndex": supported values: ',
     ),
     Illegal(
         "the listing for each partition",
@@ -379,6 +404,77 @@ _INDEXES: Final = (
         {"spec.indexType": "Files", "spec.deletionPolicy": "Drop"},
         "spec",
         "the index Files cannot be dropped, for all others need it",
+    ),
+    Illegal(
+        "columns of a record index",
+        _INDEX,
+        {"spec.columns": ["id"]},
+        "spec",
+        "columns belong to ColumnStats and SecondaryIndex: leave them out",
+    ),
+    Illegal(
+        "no columns of bloom filters, in so many words",
+        _INDEX,
+        {"spec.indexType": "BloomFilters", "spec.columns": []},
+        "spec",
+        "columns belong to ColumnStats and SecondaryIndex: leave them out",
+    ),
+    Illegal("a secondary index of no column", _INDEX, {"spec.indexType": "SecondaryIndex"}, "spec", _ONE_COLUMN),
+    Illegal(
+        "a secondary index of no column, in so many words",
+        _INDEX,
+        {"spec.indexType": "SecondaryIndex", "spec.columns": []},
+        "spec",
+        _ONE_COLUMN,
+    ),
+    Illegal(
+        "a secondary index of two columns",
+        _INDEX,
+        {"spec.indexType": "SecondaryIndex", "spec.columns": ["customer", "date"]},
+        "spec",
+        _ONE_COLUMN,
+    ),
+    _column("that is empty", "", "should be at least 1 chars long"),
+    _column("with a comma", "price,date", _COLUMN),
+    _column("with a space", "unit price", _COLUMN),
+    _column("that begins with a digit", "1st", _COLUMN),
+    _column("with nothing behind its dot", "address.", _COLUMN),
+    _column("with a newline", "price\n", _COLUMN),
+    _column("that is too long", "x" * 256, "Too long: may not be more than 255"),
+    Illegal(
+        "a column twice",
+        _INDEX,
+        {"spec.indexType": "ColumnStats", "spec.columns": ["price", "price"]},
+        "spec.columns[1]",
+        "Duplicate value",
+    ),
+    Illegal(
+        "too many columns",
+        _INDEX,
+        {"spec.indexType": "ColumnStats", "spec.columns": [f"c{number}" for number in range(129)]},
+        "spec.columns",
+        "Too many: 129: must have at most 128 items",
+    ),
+    Illegal(
+        "a name of its own for a record index",
+        _INDEX,
+        {"spec.indexName": "keys"},
+        "spec",
+        "only a SecondaryIndex has a name of its own: leave indexName out",
+    ),
+    Illegal(
+        "an index's name that is none on a table",
+        _INDEX,
+        {**_BY_CUSTOMER, "spec.indexName": "by-customer"},
+        "spec.indexName",
+        "must be letters, digits and '_'",
+    ),
+    Illegal(
+        "column stats for each partition",
+        _INDEX,
+        {"spec.indexType": "ColumnStats", "spec.partitioned": True},
+        "spec",
+        "only a RecordIndex can be partitioned",
     ),
     Illegal("a token with a shell character", _INDEX, {"spec.rebuildToken": "now!"}, "spec.rebuildToken", _TOKEN),
     Illegal(
@@ -513,6 +609,41 @@ _CHANGES: Final = (
     Illegal("an index of another type", _INDEX, {"spec.indexType": "Files"}, "spec.indexType", _FIXED, before={}),
     Illegal(
         "an index that becomes partitioned", _INDEX, {"spec.partitioned": True}, "spec.partitioned", _FIXED, before={}
+    ),
+    Illegal(
+        "a secondary index of another column",
+        _INDEX,
+        {**_BY_CUSTOMER, "spec.columns": ["date"], "spec.rebuildToken": "now"},
+        "spec",
+        "columns of a SecondaryIndex cannot be changed",
+        before=_BY_CUSTOMER,
+    ),
+    *(
+        Illegal(
+            f"a secondary index whose name {why}",
+            _INDEX,
+            {**_BY_CUSTOMER, "spec.indexName": name},
+            "spec",
+            "indexName cannot be changed, given or taken away",
+            before={**_BY_CUSTOMER, "spec.indexName": before},
+        )
+        for why, before, name in (("changes", "a", "b"), ("appears", None, "b"), ("goes", "a", None))
+    ),
+    *(
+        Illegal(
+            f"column stats {why} and no other token",
+            _INDEX,
+            {**_STATS, "spec.columns": columns, "spec.rebuildToken": token},
+            "spec",
+            "columns of ColumnStats are changed together with rebuildToken",
+            before={**_STATS, "spec.columns": before, "spec.rebuildToken": "a"},
+        )
+        for why, before, columns, token in (
+            ("of other columns", ["id"], ["id", "price"], "a"),
+            ("of columns where there were none", None, ["id"], "a"),
+            ("of no columns where there were some", ["id"], None, "a"),
+            ("of other columns with a token that goes", ["id"], ["price"], None),
+        )
     ),
     Illegal("an index that was partitioned", _INDEX, {}, "spec.partitioned", _FIXED, before={"spec.partitioned": True}),
     Illegal(

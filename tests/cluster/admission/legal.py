@@ -8,6 +8,8 @@ from tests.cluster.admission.manifests import ZOOKEEPER, Edits
 
 _TABLE, _INDEX, _SERVICE = Kind.TABLE, Kind.INDEX, Kind.SERVICE
 
+_STATS: Final = {"spec.indexType": "ColumnStats"}
+
 
 @dataclass(frozen=True, slots=True)
 class Legal:
@@ -70,7 +72,7 @@ LEGAL: Final = (
                 "spark.task.maxFailures": "8",
                 "spark.sql.session.timeZone": "Europe/Berlin",
                 "spark.dynamicAllocation.enabled": "true",
-                "spark.eventLog.dir": "s3a://logs/spark",
+                "spark.sql.parquet.compression.codec": "zstd",
             }
         },
     ),
@@ -118,7 +120,7 @@ LEGAL: Final = (
                 "startTimeoutSeconds": 60,
                 "activeDeadlineSeconds": 3_600,
                 "terminationGracePeriodSeconds": 30,
-                "ttlSecondsAfterFinished": 0,
+                "ttlSecondsAfterFinished": 3_600,
                 "retry": {"limit": 0, "backoffSeconds": 5, "maxBackoffSeconds": 5},
             }
         },
@@ -135,6 +137,36 @@ LEGAL: Final = (
         "the listing",
         _INDEX,
         {"spec.indexType": "Files", "spec.approval": "Manual", "spec.rebuildToken": "2026-11-18.2"},
+    ),
+    *(Legal(f"an index {name}", _INDEX, {"spec.indexType": name}) for name in ("BloomFilters", "PartitionStats")),
+    Legal("column stats of what columns the writers choose", _INDEX, _STATS),
+    Legal(
+        "column stats of some columns, nested ones among them",
+        _INDEX,
+        {**_STATS, "spec.columns": ["_hoodie_record_key", "address.city", "items.list.element.price", "B2"]},
+    ),
+    Legal("column stats of the most columns", _INDEX, {**_STATS, "spec.columns": [f"c{n}" * 9 for n in range(128)]}),
+    Legal(
+        "column stats of other columns with another token",
+        _INDEX,
+        {**_STATS, "spec.columns": ["id", "price"], "spec.rebuildToken": "b"},
+        before={**_STATS, "spec.columns": ["id"], "spec.rebuildToken": "a"},
+    ),
+    Legal(
+        "column stats of columns with a first token",
+        _INDEX,
+        {**_STATS, "spec.columns": ["id"], "spec.rebuildToken": "a"},
+        before=_STATS,
+    ),
+    Legal(
+        "a secondary index by the name of its resource",
+        _INDEX,
+        {"spec.indexType": "SecondaryIndex", "spec.columns": ["customer"], "spec.deletionPolicy": "Drop"},
+    ),
+    Legal(
+        "a secondary index of a nested column by a name of its own",
+        _INDEX,
+        {"spec.indexType": "SecondaryIndex", "spec.columns": ["customer.id"], "spec.indexName": "By_customer_2"},
     ),
     Legal(
         "a sample of some indexes",

@@ -41,9 +41,18 @@ def test_a_pending_commit_keeps_its_time() -> None:
     assert solo_instant(opened(storage), ()) == "00000000000000501"
 
 
-def test_when_all_times_are_used_up_it_says_what_to_do() -> None:
+def test_after_the_last_of_the_times_the_count_goes_on_from_the_first_that_is_free() -> None:
+    metadata = opened(golden_in_memory(INDEXED[9]))
+
+    after_the_last = solo_instant(metadata, ["00000000000000501", "00000000000000999"])
+    later = solo_instant(metadata, ["00000000000000999", "00000000000000500", "00000000000000503"])
+
+    assert (after_the_last, later) == ("00000000000000500", "00000000000000504")
+
+
+def test_when_all_times_are_in_use_it_says_what_to_do() -> None:
     with pytest.raises(Contradiction, match="Drop the index"):
-        solo_instant(opened(golden_in_memory(INDEXED[9])), ["00000000000000999"])
+        solo_instant(opened(golden_in_memory(INDEXED[9])), [f"{number:017d}" for number in range(500, 1000)])
 
 
 @each_version

@@ -218,3 +218,31 @@ def test_a_holder_that_died_at_any_write_leaves_the_lock_free_or_taken_and_never
         second.acquire(0)
 
         second.require_held()
+
+
+def test_a_file_that_others_may_take_over_by_now_is_left_to_them_and_they_get_it() -> None:
+    clock = HandClock(NOW_MS)
+    storage = MemoryStorage(clock)
+    first, second = lock(storage, clock, expire_minutes=1), lock(storage, clock, TWO, expire_minutes=1)
+    first.acquire(0)
+    clock.advance(51_000)
+
+    first.release()
+
+    assert storage.read(FILE)
+    with pytest.raises(LockLost, match="does not hold"):
+        first.require_held()
+    second.acquire(20)
+    second.require_held()
+
+
+def test_a_lock_that_expires_is_taken_away_again_as_long_as_nobody_else_may_take_it() -> None:
+    clock = HandClock(NOW_MS)
+    storage = MemoryStorage(clock)
+    held = lock(storage, clock, expire_minutes=1)
+    held.acquire(0)
+    clock.advance(50_000)
+
+    held.release()
+
+    assert not storage.list(".hoodie")

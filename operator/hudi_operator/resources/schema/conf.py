@@ -8,14 +8,17 @@ _REST = r"[A-Za-z0-9_.-]{1,200}$"
 
 _AND_REST = "and then letters, digits, '.', '_', '-'"
 
-_SECRET = r"secret|password|passphrase|token|credential|[._-]key(\.|$)|[._]sas(\.|$)"
+_SECRET = r"secret|password|passphrase|token|credential|([._-]key|[._]sas)(\.|$)"
 _CODE = r"class|plugin|listener|provider|factory|callback|registrator|script|javaoptions|library\.?path|reporter"
 
 _SPARK = (
     r"(?i)^spark\.(master$|remote$|app\.|submit\.|kubernetes\.|yarn\.|mesos\.|jars|files$|archives$|pyfiles|"
     r"authenticate|ssl\.|acls\.|admin\.|hadoop\.|pyspark\.|python\.|r\.|metrics\.|security\.|redaction\.|"
     r"serializer$|logconf$|ui\.filters|executorenv\.|repl\.|connect\.|"
-    r"sql\.extensions|sql\.catalog|sql\.hive|sql\.warehouse|"
+    r"sql\.(extensions|catalog|hive|warehouse|cache\.serializer)|"
+    # By a name without dots, too, these load a class; and these name a place to write to.
+    r"shuffle\.manager$|(io|eventlog|shuffle\.mapstatus)\.compression\.codec$|storage\.replication\.|"
+    r"storage\.decommission\.fallback|local\.dir$|eventlog\.dir$|"
     r"driver\.(host|port|bindaddress|blockmanager|extra|default|resource\.|memory$|cores$|log\.)|"
     r"executor\.(extra|default|resource\.|instances$|id$))"
 )
@@ -37,7 +40,7 @@ _NO_LOGIN = values_without("://[^/]*:[^/]*@", "must not carry credentials: they 
 
 def spark_conf() -> Schema:
     return _conf(
-        "Properties of Spark. What the operator sets itself, what loads code and what is secret is refused.",
+        "Properties of Spark. Nothing that the operator sets itself, no code, no secret.",
         keys_matching(r"^spark\." + _REST, f"each key must be spark. {_AND_REST}"),
         keys_without(
             f"{_SPARK}|{_CODE}|{_SECRET}",
@@ -49,8 +52,7 @@ def spark_conf() -> Schema:
 
 def hudi_conf() -> Schema:
     return _conf(
-        "Properties of Hudi, and hudi.engine.timeline.timezone. What other fields say, what names a class and what is "
-        "secret is refused.",
+        "Properties of Hudi, and hudi.engine.timeline.timezone. Nothing that other fields say, no class, no secret.",
         keys_matching(
             rf"^(hoodie\.{_REST.removesuffix('$')}|hudi\.engine\.timeline\.timezone)$",
             f"each key must be hoodie. {_AND_REST}",
@@ -65,7 +67,7 @@ def hudi_conf() -> Schema:
 
 def hadoop_conf() -> Schema:
     return _conf(
-        "Properties of Hadoop's file systems, as fs.s3a.endpoint. What names a class and what is secret is refused.",
+        "Properties of Hadoop's file systems, as fs.s3a.endpoint. No class, no secret.",
         keys_matching(r"^(fs|hadoop)\." + _REST, f"each key must be fs. or hadoop. {_AND_REST}"),
         keys_without(
             f"{_HADOOP}|{_CODE}|{_SECRET}",

@@ -39,7 +39,8 @@ def execution(description: str) -> Schema:
             "startTimeoutSeconds": whole("How long a run may wait for its pod to start.", 10, _DAY),
             "activeDeadlineSeconds": whole("How long a run may take.", 10, 30 * _DAY),
             "terminationGracePeriodSeconds": whole("How long a run may take to stop.", 10, 3_600),
-            "ttlSecondsAfterFinished": whole("How long the Job of an ended run is kept.", 0, 30 * _DAY),
+            # Longer than an operator may be away: the Job is what tells it how the run ended.
+            "ttlSecondsAfterFinished": whole("How long the Job of an ended run is kept.", 3_600, 30 * _DAY),
             "retry": group(
                 "What is done about runs that fail by no fault of the configuration.",
                 {

@@ -4,16 +4,14 @@ from collections.abc import Mapping
 
 from hudi_operator.resources.model import (
     ENGINE_KINDS,
-    Approval,
     ConcurrencyMode,
     ConcurrencyPolicy,
-    DeletionPolicy,
     Guard,
-    IndexType,
     ServiceType,
 )
 from hudi_operator.resources.schema.conf import hadoop_conf
 from hudi_operator.resources.schema.execution import execution
+from hudi_operator.resources.schema.index import index
 from hudi_operator.resources.schema.nodes import (
     ChangeRule,
     Rule,
@@ -173,49 +171,6 @@ def _table() -> Schema:
     )
 
 
-def _index() -> Schema:
-    return group(
-        "What is wanted: that the index exists and keeps up.",
-        {
-            "tableRef": table_ref(),
-            "indexType": choice("Which index. Cannot be changed.", list(IndexType), changes=(unchanged(),)),
-            "partitioned": claim(
-                "A record index for each partition of the table. Cannot be changed.",
-                default=False,
-                changes=(unchanged(),),
-            ),
-            "catchUp": group(
-                "The last stage of a build, beside the writers.",
-                {"timeoutSeconds": whole("How long to wait for pending commits and to fall behind.", 1, 86_400)},
-            ),
-            "approval": choice(
-                "Manual: a build waits for the annotation hudi-operator.dev/approve with the hash of its plan.",
-                list(Approval),
-                default=Approval.AUTOMATIC.value,
-            ),
-            "suspend": claim("No new runs.", default=False),
-            "rebuildToken": token("Another token builds the index anew."),
-            "deletionPolicy": choice(
-                "What becomes of the index when this resource is deleted.",
-                list(DeletionPolicy),
-                default=DeletionPolicy.RETAIN.value,
-            ),
-            "execution": execution("How runs are carried out; of each field this one beats the table's."),
-        },
-        Rule(
-            "!has(self.partitioned) || !self.partitioned || self.indexType == 'RecordIndex'",
-            "only a RecordIndex can be partitioned",
-            lambda spec: not spec.get("partitioned") or spec.get("indexType") == IndexType.RECORD_INDEX,
-        ),
-        Rule(
-            "!has(self.deletionPolicy) || self.deletionPolicy != 'Drop' || self.indexType != 'Files'",
-            "the index Files cannot be dropped, for all others need it: use deletionPolicy Retain",
-            lambda spec: spec.get("deletionPolicy") != DeletionPolicy.DROP or spec.get("indexType") != IndexType.FILES,
-        ),
-        required=("tableRef", "indexType"),
-    )
-
-
 def _service() -> Schema:
     return group(
         "What is wanted: that runs take place.",
@@ -282,4 +237,4 @@ def _service() -> Schema:
     )
 
 
-SPECS: Mapping[Kind, Schema] = {Kind.TABLE: _table(), Kind.INDEX: _index(), Kind.SERVICE: _service()}
+SPECS: Mapping[Kind, Schema] = {Kind.TABLE: _table(), Kind.INDEX: index(), Kind.SERVICE: _service()}

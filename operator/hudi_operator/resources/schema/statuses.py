@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from hudi_operator.resources.schema.nodes import Schema, Type, choice, claim, group, text, time, whole
-from hudi_operator.words import Kind, State
+from hudi_operator.words import Kind
 
 MAX_HISTORY = 10
 _MAX_MESSAGE = 4_096
@@ -72,7 +72,7 @@ def _run(description: str) -> Schema:
 def _status(facts: Mapping[str, Schema]) -> Schema:
     fields = {
         "observedGeneration": whole("The generation of the spec that all this is about."),
-        "state": text(f"One word for people, programs should read the conditions: {', '.join(State)}.", 64),
+        "state": text("One word for people; programs read the conditions.", 64),
         "conditions": _conditions(),
         **facts,
     }

@@ -12,7 +12,7 @@ ONE_LINE = without(f"[{CONTROL}]", "must be one line without control characters"
 
 _DNS_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _DNS_NAME = rf"^{_DNS_LABEL}(\.{_DNS_LABEL})*$"
-_IS_NAME = "must be a name of Kubernetes: lower case letters, digits, '-' and '.', a letter or digit first and last"
+_IS_NAME = "must be a name of Kubernetes: a-z, 0-9, '-' and '.', a letter or digit first and last"
 _LABEL_VALUE = r"^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 
 _LOCATION = (
@@ -22,8 +22,8 @@ _LOCATION = (
         "must begin with / or file:/ and name a folder, or with s3://, s3a://, s3n://, gs://, abfs://, abfss:// "
         "or az:// and a bucket",
     ),
-    without(r"(^|/)\.\.?(/|$)", "must not have '.' or '..' between slashes: nothing outside the folder is meant"),
-    without("://[^/]*:[^/]*@", "must not carry credentials: put them into the secret of storage.credentialsSecretRef"),
+    without(r"(^|/)\.\.?(/|$)", "must not have '.' or '..' between slashes"),
+    without("://[^/]*:[^/]*@", "must not carry credentials: they belong into a Secret"),
 )
 
 _CPU = r"^(0\.[0-9]{0,2}[1-9]|[1-9][0-9]{0,3}(\.[0-9]{1,3})?|[1-9][0-9]{0,6}m)$"

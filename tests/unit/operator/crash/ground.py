@@ -21,6 +21,7 @@ from hudi_operator.launch.protocol import NameConflict
 from hudi_operator.names import FINALIZER
 from hudi_operator.reconcile.home import Event, Gone
 from hudi_operator.resources.model import HudiTable, Ref, Resource
+from hudi_operator.resources.unreadable import Stored
 from hudi_operator.runs import RunOrder, RunPhase, RunSeen
 
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -133,7 +134,7 @@ class Ground:
         self._version += 1
         return replace(resource, meta=replace(resource.meta, resource_version=str(self._version)))
 
-    def resource(self, known: Resource) -> tuple[Resource, Mapping[str, object]]:
+    def resource(self, known: Stored) -> tuple[Resource, Mapping[str, object]]:
         """As it is now; `Gone` if it is not that one any more."""
         found = self.resources.get(known.meta.ref)
         if found is None or found[0].meta.uid != known.meta.uid:
@@ -148,27 +149,27 @@ class MemoryHome:
     ground: Ground
     fate: Fate
 
-    async def write_status(self, resource: Resource, status: Mapping[str, object]) -> None:
+    async def write_status(self, resource: Stored, status: Mapping[str, object]) -> None:
         await self._call()
         now, _ = self.ground.resource(resource)
         self.ground.keep(now, dict(status))
         self.fate.after()
 
-    async def set_finalizer(self, resource: Resource, is_wanted: bool) -> None:
+    async def set_finalizer(self, resource: Stored, is_wanted: bool) -> None:
         await self._call()
         now, status = self.ground.resource(resource)
         finalizers = (FINALIZER,) if is_wanted else ()
         self.ground.keep(replace(now, meta=replace(now.meta, finalizers=finalizers)), status)
         self.fate.after()
 
-    async def remove_annotation(self, resource: Resource, name: str) -> None:
+    async def remove_annotation(self, resource: Stored, name: str) -> None:
         await self._call()
         now, status = self.ground.resource(resource)
         annotations = {key: value for key, value in now.meta.annotations.items() if key != name}
         self.ground.keep(replace(now, meta=replace(now.meta, annotations=annotations)), status)
         self.fate.after()
 
-    async def tell(self, resource: Resource, event: Event) -> None:
+    async def tell(self, resource: Stored, event: Event) -> None:
         await self._call()
         self.ground.events[resource.meta.ref, event.reason] += 1
         self.fate.after()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from hudi_engine.contract import Action, IndexState, Outcome, UnseenReason
+from hudi_engine.contract import Action, IndexSeen, IndexState, Outcome, TableSeen, UnseenReason
 from hudi_operator.names import FINALIZER, Annotation, digest
 from hudi_operator.resources.model import (
     Approval,
@@ -68,6 +68,11 @@ def failures(code: int, count: int, ended: float = 5) -> tuple[RunSeen, ...]:
 
 def annotated(index: MetadataIndex, name: str, value: str) -> MetadataIndex:
     return replace(index, meta=replace(index.meta, annotations={name: value}))
+
+
+def stalled_by(reason: str) -> dict[str, object]:
+    """A status that says so."""
+    return {"conditions": [{"type": "Stalled", "status": "True", "reason": reason, "message": "it is in the way"}]}
 
 
 def guarded(guard: Guard) -> HudiTable:
@@ -335,7 +340,32 @@ BUILDS = [
     ),
 ]
 
+
+def under_way(phase: str, message: str = "") -> dict[str, object]:
+    """A status that tells of the first attempt as it was then."""
+    run = {"name": "x", "action": "build", "trigger": EPOCH, "attempt": 1, "startTime": "2026-05-04T11:59:00Z"}
+    return {"activeRun": {**run, "phase": phase, "message": message}}
+
+
 RETRIES = [
+    (
+        "A run that was under way has no record any more: it failed, just now.",
+        INDEX,
+        world(previous=under_way("Running"), seen=seen(at=ago(-5))),
+        "~Pending BackingOff: -",
+    ),
+    (
+        "So did one that waited for its pod.",
+        INDEX,
+        world(previous=under_way("Waiting", "its pod is being started"), seen=seen(at=ago(-5))),
+        "~Pending BackingOff: -",
+    ),
+    (
+        "A run that was announced, and perhaps never ordered, is ordered by the same name.",
+        INDEX,
+        world(previous=under_way("Waiting")),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
     ("A fault of the store: tried again after a while.", INDEX, world(*failures(13, 1)), "~Pending BackingOff: -"),
     (
         "The while is over: the second attempt.",
@@ -1010,6 +1040,33 @@ OTHERS = [
         "~Pending NotBuilt: build g1.1 #1",
     ),
     (
+        "A neighbour that is paused is not waited for.",
+        INDEX,
+        world(
+            neighbours=(PAUSED := annotated(FILES, Annotation.PAUSE, "true"),),
+            statuses={PAUSED.meta.ref: {}},
+        ),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "A neighbour whose run has somebody else's name is not waited for.",
+        INDEX,
+        world(neighbours=(FILES,), statuses={FILES.meta.ref: stalled_by("NameConflict")}),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "A neighbour whose run the cluster does not take is not waited for.",
+        INDEX,
+        world(neighbours=(FILES,), statuses={FILES.meta.ref: stalled_by("Infrastructure")}),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "A neighbour that is stalled for another reason, and begins again by a new spec, is waited for.",
+        INDEX,
+        world(neighbours=(FILES,), statuses={FILES.meta.ref: stalled_by("BadConfiguration")}),
+        "~Pending TableBusy: -",
+    ),
+    (
         "A neighbour that has given up is not waited for.",
         INDEX,
         world(
@@ -1164,4 +1221,222 @@ FINALIZERS = [
     ),
 ]
 
-CASES = [*TABLES, *BUILDS, *RETRIES, *LIMITS, *PLANS, *GUARD, *OTHERS, *TOKENS, *FINALIZERS]
+BY_CUSTOMER = an_index("by-customer", index_type=IndexType.SECONDARY_INDEX, columns=("customer",))
+BY_DATE = an_index("by-date", index_type=IndexType.SECONDARY_INDEX, columns=("date",))
+COLUMN_STATS = an_index("stats", index_type=IndexType.COLUMN_STATS, columns=("price",))
+PARTITION_STATS = an_index("partitions", index_type=IndexType.PARTITION_STATS)
+BLOOM_FILTERS = an_index("filters", index_type=IndexType.BLOOM_FILTERS)
+WAITS_LONG = {"conditions": [{"type": "Reconciling", "status": "True", "lastTransitionTime": "2026-05-04T10:59:00Z"}]}
+GIVEN_UP = {
+    "conditions": [
+        {"type": "Reconciling", "status": "False", "lastTransitionTime": "2026-05-04T10:59:00Z"},
+        {"type": "Stalled", "status": "True", "lastTransitionTime": "2026-05-04T10:59:00Z"},
+    ]
+}
+
+
+def at_8(*indexes: IndexSeen, **fields: Any) -> TableSeen:
+    return seen(*indexes, **{"version": 8, **fields})
+
+
+def complete(name: str) -> IndexSeen:
+    return replace(COMPLETE, name=name)
+
+
+KINDS = [
+    ("Column stats are built without anything else.", COLUMN_STATS, world(), "~Pending NotBuilt: build g1.1 #1"),
+    ("Bloom filters are built without anything else.", BLOOM_FILTERS, world(), "~Pending NotBuilt: build g1.1 #1"),
+    (
+        "A secondary index is ready by its own name.",
+        BY_CUSTOMER,
+        world(seen=at_8(complete("secondary_index_by_customer"))),
+        "+Ready IndexInSync: -",
+    ),
+    (
+        "Another secondary index being complete is no help.",
+        BY_CUSTOMER,
+        world(seen=at_8(COMPLETE, complete("secondary_index_by_date"))),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "A writer has deleted a secondary index, Rebuild: build that one.",
+        BY_CUSTOMER,
+        world(
+            table=REBUILD,
+            seen=at_8(COMPLETE, replace(DELETED, name="secondary_index_by_customer")),
+            previous=built_before(),
+        ),
+        f"~Recovering DroppedByWriter: build {LOST} #1",
+    ),
+    (
+        "Two secondary indexes of two names live beside each other.",
+        BY_CUSTOMER,
+        world(seen=at_8(COMPLETE), neighbours=(replace(BY_DATE, meta=replace(BY_DATE.meta, created_at=ago(9000))),)),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "Two resources of one secondary index: the name on the table decides.",
+        BY_CUSTOMER,
+        world(
+            seen=at_8(COMPLETE),
+            neighbours=(
+                an_index(
+                    "other",
+                    index_type=IndexType.SECONDARY_INDEX,
+                    columns=("date",),
+                    index_name="by_customer",
+                    created_at=ago(9000),
+                ),
+            ),
+        ),
+        "!Failed DuplicateIndex: -",
+    ),
+    (
+        "Column stats of other columns are the same index.",
+        COLUMN_STATS,
+        world(neighbours=(an_index("first", index_type=IndexType.COLUMN_STATS, created_at=ago(9000)),)),
+        "!Failed DuplicateIndex: -",
+    ),
+    (
+        "Another token on column stats of other columns drops it, to build it anew.",
+        replace(COLUMN_STATS, columns=("price", "date"), rebuild_token="again"),
+        world(seen=seen(complete("column_stats")), previous={"rebuildTokenHandled": ""}),
+        f"~Recovering Rebuilding: drop {TOKEN_TRIGGER} #1",
+    ),
+    (
+        "One build at a time: the older resource goes first.",
+        COLUMN_STATS,
+        world(
+            neighbours=(FIRST := replace(BLOOM_FILTERS, meta=replace(BLOOM_FILTERS.meta, created_at=ago(9000))),),
+            statuses={FIRST.meta.ref: {}},
+        ),
+        "~Pending TableBusy: -",
+    ),
+]
+
+GROUNDS = [
+    (
+        "No record index, and nobody makes one: a secondary index waits, and says what to apply.",
+        BY_CUSTOMER,
+        world(seen=at_8()),
+        "~Pending DependencyNotReady: -",
+    ),
+    (
+        "The record index is made first.",
+        BY_CUSTOMER,
+        world(seen=at_8(), neighbours=(INDEX,), statuses={INDEX.meta.ref: {}}),
+        "~Pending DependencyNotReady: -",
+    ),
+    (
+        "A record index in flight is not one yet.",
+        BY_CUSTOMER,
+        world(seen=at_8(ELSEWHERE)),
+        "~Pending DependencyNotReady: -",
+    ),
+    (
+        "A stale record index is none to stand on.",
+        BY_CUSTOMER,
+        world(seen=at_8(STALE)),
+        "~Pending DependencyNotReady: -",
+    ),
+    (
+        "The record index is there: a secondary index is built, whoever made that.",
+        BY_CUSTOMER,
+        world(seen=at_8(COMPLETE)),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "Partition statistics wait for column stats.",
+        PARTITION_STATS,
+        world(seen=at_8(COMPLETE)),
+        "~Pending DependencyNotReady: -",
+    ),
+    (
+        "Column stats are there: partition statistics are built.",
+        PARTITION_STATS,
+        world(seen=at_8(complete("column_stats"))),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "Nobody makes the record index for an hour: somebody should know.",
+        BY_CUSTOMER,
+        world(seen=at_8(), previous=WAITS_LONG),
+        "~!Pending DependencyNotReady: -",
+    ),
+    (
+        "The record index is under way for an hour: that is how long it takes.",
+        BY_CUSTOMER,
+        world(seen=at_8(), neighbours=(INDEX,), statuses={INDEX.meta.ref: WAITS_LONG}, previous=WAITS_LONG),
+        "~Pending DependencyNotReady: -",
+    ),
+    (
+        "The record index was given up: after an hour so is what waits for it.",
+        BY_CUSTOMER,
+        world(seen=at_8(), neighbours=(INDEX,), statuses={INDEX.meta.ref: GIVEN_UP}, previous=WAITS_LONG),
+        "~!Pending DependencyNotReady: -",
+    ),
+    (
+        "The record index is gone, and what was made on it is whole: ready.",
+        BY_CUSTOMER,
+        world(seen=at_8(replace(DELETED), complete("secondary_index_by_customer"))),
+        "+Ready IndexInSync: -",
+    ),
+    (
+        "A stale secondary index is dropped though it cannot be built yet.",
+        BY_CUSTOMER,
+        world(table=REBUILD, seen=at_8(replace(STALE, name="secondary_index_by_customer"))),
+        f"~Recovering IndexStale: drop {STALE_TRIGGER} #1",
+    ),
+    (
+        "Manual: no plan is made of what cannot be built yet.",
+        replace(BY_CUSTOMER, approval=Approval.MANUAL),
+        world(seen=at_8()),
+        "~Pending DependencyNotReady: -",
+    ),
+    (
+        "Suspended, nothing is waited for.",
+        replace(BY_CUSTOMER, suspend=True),
+        world(seen=at_8()),
+        "Suspended Suspended: -",
+    ),
+    (
+        "What cannot be built yet keeps no other from being built.",
+        INDEX,
+        world(seen=at_8(), neighbours=(BY_CUSTOMER,), statuses={BY_CUSTOMER.meta.ref: {}}),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+    (
+        "A record index of another table is none to wait for.",
+        BY_CUSTOMER,
+        world(
+            seen=at_8(),
+            neighbours=(replace(INDEX, table="returns"),),
+            statuses={INDEX.meta.ref: WAITS_LONG},
+            previous=WAITS_LONG,
+        ),
+        "~!Pending DependencyNotReady: -",
+    ),
+    (
+        "Version 6 has no secondary index, whatever else there is.",
+        BY_CUSTOMER,
+        world(seen=seen(COMPLETE)),
+        "!Failed TableUnsupported: -",
+    ),
+    (
+        "Version 6 has no partition statistics.",
+        PARTITION_STATS,
+        world(seen=seen(complete("column_stats"))),
+        "!Failed TableUnsupported: -",
+    ),
+    (
+        "The table was upgraded since: go on.",
+        PARTITION_STATS,
+        world(
+            seen=at_8(complete("column_stats"), version=9),
+            previous={"conditions": [{"type": "Stalled", "status": "True", "reason": "TableUnsupported"}]},
+        ),
+        "~Pending NotBuilt: build g1.1 #1",
+    ),
+]
+
+CASES = [*TABLES, *BUILDS, *RETRIES, *LIMITS, *PLANS, *GUARD, *OTHERS, *TOKENS, *FINALIZERS, *KINDS, *GROUNDS]

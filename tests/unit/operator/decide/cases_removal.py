@@ -203,6 +203,21 @@ INDEXES = [
         "~Dropping Dropping: no finalizer",
     ),
     (
+        "Another secondary index of the table keeps none.",
+        replace(GOING, index_type=IndexType.SECONDARY_INDEX, columns=("customer",)),
+        world(
+            seen=seen(COMPLETE, replace(COMPLETE, name="secondary_index_by_key"), version=9),
+            neighbours=(an_index("by-date", index_type=IndexType.SECONDARY_INDEX, columns=("date",)),),
+        ),
+        f"~Dropping Dropping: drop {DELETE} #1",
+    ),
+    (
+        "What a secondary index stands on is gone: it is dropped all the same.",
+        replace(GOING, index_type=IndexType.SECONDARY_INDEX, columns=("customer",)),
+        world(seen=seen(replace(COMPLETE, name="secondary_index_by_key"), version=9)),
+        f"~Dropping Dropping: drop {DELETE} #1",
+    ),
+    (
         "Another resource of that index is deleted, too: it is dropped.",
         GOING,
         world(

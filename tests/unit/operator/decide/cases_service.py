@@ -53,6 +53,18 @@ CASES = [
     ),
     ("It is due.", HOURLY, world(run(ELEVEN, ended=3000, report=VALID)), f"+~Pending Scheduled: validate {NOON} #1"),
     (
+        "The run for its token has no record any more: it failed, just now.",
+        TOKEN,
+        world(
+            previous={
+                "active": [
+                    {"name": "x", "action": "validate", "trigger": TOKEN_TRIGGER, "attempt": 1, "phase": "Running"}
+                ]
+            }
+        ),
+        "~Pending BackingOff: -",
+    ),
+    (
         "It was due three times since ten: only the newest is run.",
         HOURLY,
         world(),

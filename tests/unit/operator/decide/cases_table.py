@@ -30,6 +30,27 @@ OLD = 7 * 3600
 
 CASES = [
     (
+        "A plan that nobody works on, of an index that was deleted while it was built.",
+        TABLE,
+        world(seen=seen(replace(ORPHAN, owner="runner-1", heartbeat_age_seconds=None))),
+        "+Degraded OrphanedPlan: -",
+        "MetadataConsistent=OrphanedPlan",
+    ),
+    (
+        "A plan that no engine of ours ever began, and that no resource here wants, is nobody's business.",
+        TABLE,
+        world(seen=seen(replace(ORPHAN, heartbeat_age_seconds=None))),
+        "+Ready Observed: -",
+        "",
+    ),
+    (
+        "A plan that somebody works on, of an index that no resource here wants, is nobody's business.",
+        TABLE,
+        world(seen=seen(ELSEWHERE)),
+        "+Ready Observed: -",
+        "",
+    ),
+    (
         "Not looked at yet.",
         TABLE,
         world(seen=None),

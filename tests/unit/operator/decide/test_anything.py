@@ -79,7 +79,9 @@ tables = st.builds(
 index_resources = st.builds(
     an_index,
     st.sampled_from(["by-key", "listing"]),
-    index_type=st.sampled_from([IndexType.RECORD_INDEX, IndexType.RECORD_INDEX, IndexType.FILES]),
+    index_type=st.sampled_from([IndexType.RECORD_INDEX, IndexType.RECORD_INDEX, *IndexType]),
+    columns=st.sampled_from([(), ("customer",)]),
+    index_name=st.sampled_from([None, "by_customer"]),
     approval=st.sampled_from(Approval),
     deletion_policy=st.sampled_from(DeletionPolicy),
     rebuild_token=st.sampled_from([None, "t"]),
@@ -102,7 +104,7 @@ services = st.builds(
 resources: st.SearchStrategy[Resource] = st.one_of(tables, index_resources, services)
 indexes = st.builds(
     IndexSeen,
-    st.sampled_from(["record_index", "record_index", "files", "column_stats"]),
+    st.sampled_from(["record_index", "record_index", "files", "column_stats", "secondary_index_by_customer"]),
     st.sampled_from(IndexState),
     reason=words,
     plan=instants,
@@ -127,11 +129,12 @@ looks = st.one_of(
     st.builds(TableUnseen, st.sampled_from(UnseenReason), words, st.booleans(), st.integers(0, 1 << 62)),
     *[
         st.builds(
-            lambda found, at, waiting, name: seen(*found, at=at, pending=waiting, name=name),
+            lambda found, at, waiting, name, version: seen(*found, at=at, pending=waiting, name=name, version=version),
             st.lists(indexes, max_size=3),
             st.floats(0, 600).map(ago) | st.just(NOW),
             st.lists(pending, max_size=3).map(tuple),
             st.sampled_from(["orders", "orders", "x" * 255]),
+            st.sampled_from([6, 8, 9, 9]),
         )
     ]
     * 4,

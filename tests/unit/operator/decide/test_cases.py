@@ -8,6 +8,7 @@ from hudi_operator.resources.model import HudiTable, Resource
 from hudi_operator.words import Condition
 from tests.unit.operator.decide import cases_index, cases_removal, cases_service, cases_table
 from tests.unit.operator.decide.expected import shown
+from tests.unit.operator.decide.worlds import seen, world
 
 CASES: list[tuple[str, Resource, World, str]] = [
     *cases_index.CASES,
@@ -42,6 +43,25 @@ def test_every_case_has_a_sentence_of_its_own() -> None:
     sentences = [f"{type(each[1]).__name__}: {each[0]}" for each in CASES]
 
     assert len(set(sentences)) == len(sentences) >= 300
+
+
+def test_what_waits_for_another_index_says_what_that_is_and_who_makes_it_or_what_to_apply() -> None:
+    waiting = cases_index.BY_CUSTOMER
+    alone, beside = world(seen=seen(version=8)), world(seen=seen(version=8), neighbours=(cases_index.INDEX,))
+
+    told = [decide(waiting, each).said[0].message for each in (alone, beside)]
+
+    why = "secondary_index_by_customer needs record_index to be complete, and that is absent: "
+    assert told == [
+        f"{why}apply a MetadataIndex with indexType: RecordIndex for HudiTable orders",
+        f"{why}MetadataIndex by-key goes first",
+    ]
+
+
+def test_a_table_that_is_too_old_for_an_index_says_which_version_it_takes() -> None:
+    said = decide(cases_index.PARTITION_STATS, world()).said[0].message
+
+    assert said.startswith("the table has version 6, and PartitionStats takes 8 or later: upgrade the table")
 
 
 @pytest.mark.parametrize(("resource", "world"), [each[1:3] for each in CASES], ids=[each[0] for each in CASES])

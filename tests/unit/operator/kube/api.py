@@ -23,6 +23,7 @@ class Say:
     code: int
     body: object = None
     headers: dict[str, str] = field(default_factory=dict)
+    after_seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -52,6 +53,7 @@ class Script:
         self.bodies.append(await request.json() if request.can_read_body else None)
         self.tokens.append(request.headers.get("Authorization", ""))
         say = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        await asyncio.sleep(say.after_seconds)
         if say.code == 0:
             assert request.transport is not None
             request.transport.close()

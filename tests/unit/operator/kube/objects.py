@@ -32,7 +32,12 @@ class Objects:
         """As if somebody else had written it."""
         self._version += 1
         tree.setdefault("metadata", {})
-        tree["metadata"] = {"uid": str(uuid4()), **tree["metadata"], "name": path.rsplit("/", 1)[1]}
+        tree["metadata"] = {
+            "uid": str(uuid4()),
+            "creationTimestamp": NOW.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            **tree["metadata"],
+            "name": path.rsplit("/", 1)[1],
+        }
         tree["metadata"]["resourceVersion"] = str(self._version)
         self.there[path] = tree
         return tree

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from hudi_operator.kube.client import WRITE_SECONDS
 from hudi_operator.kube.errors import Conflict, NotLeading, Refused, Unavailable
+from hudi_operator.kube.lease import Terms
 from hudi_operator.launch.cluster import JOBS, Address, AlreadyThere, Forbidden
 from hudi_operator.metrics import families
 from tests.unit.operator.kube.api import Say, Served, served
@@ -45,6 +47,17 @@ def test_a_connection_that_is_dropped_is_no_answer_and_the_question_is_put_again
         assert await there.client.find(ONE) == JOB
 
     ask([Say(0), Say(200, JOB)], question)
+
+
+def test_a_write_is_given_up_before_another_may_hold_the_lease_and_a_read_is_waited_for() -> None:
+    async def question(there: Served) -> None:
+        hasty = replace(there.client, write_seconds=0.1)
+        with pytest.raises(Unavailable, match="no answer: TimeoutError"):
+            await hasty.create(ONE, JOB)
+        assert await hasty.find(ONE) == JOB
+
+    ask([Say(201, JOB, after_seconds=0.5), Say(200, JOB, after_seconds=0.5)], question)
+    assert Terms().deadline_seconds + WRITE_SECONDS <= Terms().duration_seconds
 
 
 def test_what_may_have_been_created_is_not_created_again() -> None:

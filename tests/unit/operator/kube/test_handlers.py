@@ -82,10 +82,25 @@ def test_a_resource_that_is_gone_is_forgotten() -> None:
     play(story)
 
 
-def test_what_no_schema_would_have_let_through_is_left_out() -> None:
+def test_what_cannot_be_read_any_more_is_there_and_its_former_wish_is_not() -> None:
     async def story(there: Watched) -> None:
-        there.watches.resource(Kind.TABLE, table("7", concurrency={"mode": "Sometimes"}), False)
+        there.watches.resource(Kind.TABLE, table("7"), False)
+        there.watches.resource(Kind.TABLE, table("8", concurrency={"mode": "Sometimes"}), False)
+        found, status = there.loop.store.unreadable[ORDERS]
+        assert (found.meta.uid, status) == ("uid-1", {"state": "Ready"})
+        assert found.message.startswith('spec.concurrency.mode: Unsupported value: "Sometimes"')
         assert there.loop.store.resources == {}
+
+        there.watches.resource(Kind.TABLE, table("7"), False)
+        assert there.loop.store.resources == {}
+
+        there.watches.resource(Kind.TABLE, table("9"), False)
+        assert there.loop.store.unreadable == {}
+        assert ORDERS in there.loop.store.resources
+
+        there.watches.resource(Kind.TABLE, table("10", concurrency={"mode": "Sometimes"}), False)
+        there.watches.resource(Kind.TABLE, table("11"), True)
+        assert there.loop.store.meta(ORDERS) is None
 
     play(story)
 
@@ -106,6 +121,19 @@ def test_kopf_has_a_handler_of_events_for_each_kind_and_for_jobs_and_none_that_w
         assert len(list(registry._watching.get_all_handlers())) == 4
         assert list(registry._changing.get_all_handlers()) == []
         assert list(registry._spawning.get_all_handlers()) == []
+
+    play(story)
+
+
+def test_a_watch_that_never_begins_is_silent_since_it_was_wanted() -> None:
+    async def story(there: Watched) -> None:
+        there.watches.registry(Connection("http://there"))
+        heard = there.watches.traffic.heard
+        assert set(heard) == {"huditables", "metadataindexes", "tableservices", "jobs"}
+
+        there.watches.traffic.note_heard("jobs")
+        heard["huditables"] -= 1_000
+        assert there.watches.traffic.oldest_seconds() > 1_000 - 1
 
     play(story)
 

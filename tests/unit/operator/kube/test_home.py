@@ -1,5 +1,7 @@
 import asyncio
 import base64
+import subprocess
+import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -173,6 +175,28 @@ def test_a_secret_is_a_private_folder_of_private_files_until_the_end() -> None:
         assert _mode(folder / "fs.s3a.secret.key") == 0o600
         await there.secrets.close()
         assert not folder.exists()
+
+    play(scene)
+
+
+def test_what_a_killed_operator_left_of_secrets_is_swept_and_what_a_living_one_has_is_not(tmp_path: Path) -> None:
+    async def scene(there: Scene) -> None:
+        there.objects.put(KEYS, data={"fs.s3a.secret.key": base64.b64encode(b"hidden").decode()})
+        living = SecretFolders(there.home.client, tmp_path)
+        (kept,) = await living.folders("shop", ("keys",))
+        command = (
+            "import os, pathlib, sys; from hudi_operator.kube.secrets import _claimed, _write;"
+            "_write(_claimed(pathlib.Path(sys.argv[1]))[0] / 'shop', {'key': b'hidden'}); os.kill(os.getpid(), 9)"
+        )
+        assert subprocess.run([sys.executable, "-c", command, tmp_path], check=False).returncode == -9
+        assert len(list(tmp_path.rglob("*.key"))) + len(list(tmp_path.rglob("key"))) == 2
+        (tmp_path / "of-somebody-else").mkdir()
+
+        await SecretFolders(there.home.client, tmp_path).sweep()
+
+        assert (kept / "fs.s3a.secret.key").exists()
+        assert sorted(path.name for path in tmp_path.iterdir()) == [kept.parents[1].name, "of-somebody-else"]
+        await living.close()
 
     play(scene)
 

@@ -1,11 +1,12 @@
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from hudi_operator.decision import Defaults
+from hudi_operator.launch.cluster import JOBS, Address, Cluster, Manifest
 from hudi_operator.launch.job import JobLauncher
 from hudi_operator.launch.protocol import NameConflict, NotStarted
 from hudi_operator.runs import RunPhase
@@ -28,6 +29,32 @@ class Scene:
         tree = job(DRIVER_ONLY, *conditions)
         known = self.objects.put(JOB, **{**known, "status": tree["status"]})
         launcher.saw(known)
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A cluster whose lists are old when they come: something has happened since."""
+
+    cluster: Cluster
+    meanwhile: Callable[[], Coroutine[None, None, None]]
+
+    async def listed(self, address: Address, labels: str) -> Sequence[Manifest]:
+        found = await self.cluster.listed(address, labels)
+        if address.sort == JOBS:
+            await self.meanwhile()
+        return found
+
+    async def create(self, address: Address, manifest: Manifest) -> Manifest:
+        return await self.cluster.create(address, manifest)
+
+    async def find(self, address: Address) -> Manifest | None:
+        return await self.cluster.find(address)
+
+    async def patch(self, address: Address, changes: Manifest) -> Manifest | None:
+        return await self.cluster.patch(address, changes)
+
+    async def delete(self, address: Address, uid: str) -> None:
+        await self.cluster.delete(address, uid)
 
 
 def play(scene: Callable[[Scene], Coroutine[None, None, None]]) -> None:
@@ -159,6 +186,20 @@ def test_only_an_ended_run_is_forgotten() -> None:
         await there.launcher.forget(DRIVER_ONLY.name)
         assert JOB not in there.objects.there
         assert await there.launcher.runs() == []
+
+    play(scene)
+
+
+def test_a_listing_does_not_undo_what_happened_while_it_was_made() -> None:
+    async def scene(there: Scene) -> None:
+        async def meanwhile() -> None:
+            launcher.lost(there.objects.there[JOB]["metadata"]["uid"])
+            await launcher.start(replace(DRIVER_ONLY, name="later"))
+
+        launcher = JobLauncher(Late(there.launcher.cluster, meanwhile), Defaults(), ("shop",))
+        await launcher.start(DRIVER_ONLY)
+        await launcher.list_jobs()
+        assert [run.name for run in await launcher.runs()] == ["later"]
 
     play(scene)
 

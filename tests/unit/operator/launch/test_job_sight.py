@@ -12,6 +12,7 @@ def test_a_job_tells_whose_run_it_is() -> None:
 
     assert (run.name, run.owner, run.owner_uid, run.table) == (DRIVER_ONLY.name, RECORDS, "uid-2", "orders")
     assert (run.action, run.trigger, run.attempt) == (Action.BUILD, "g1.1", 2)
+    assert run.base_path == "s3://lake/orders"
 
 
 def test_a_job_of_somebody_else_with_our_label_is_no_run() -> None:

@@ -40,6 +40,7 @@ def test_a_run_ends_with_its_exit_code_and_its_report(tmp_path: Path) -> None:
         assert run.report is not None
         assert run.report.outcome is Outcome.VALID
         assert (run.owner_uid, run.action, run.trigger, run.attempt) == ("uid-1", Action.VALIDATE, "token-1", 1)
+        assert run.base_path == "ends"
         assert run.started_at is not None
         assert run.ended_at is not None
         assert run.created_at <= run.started_at <= run.ended_at

@@ -15,6 +15,7 @@ from hudi_operator.local.home import FolderHome, Told
 from hudi_operator.local.sources import NoSource, Sources
 from hudi_operator.reconcile import Event, Gone, HomeError
 from hudi_operator.resources.model import HudiTable, Ref, Resource
+from hudi_operator.resources.unreadable import Stored
 from tests.unit.operator.local.manifests import INDEX, INDEX_REF, TABLE, TABLE_REF
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -58,7 +59,7 @@ class House:
         return held[0]
 
 
-def _ignored(resource: Resource, event: Event) -> None: ...
+def _ignored(resource: Stored, event: Event) -> None: ...
 
 
 def test_a_resource_is_the_same_in_the_next_session_with_its_status(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hudi_operator.metrics.counts import Counts, Reconciled
 from hudi_operator.metrics.page import Spread
 from hudi_operator.metrics.results import Result, result_of
 from hudi_operator.names import digest
+from hudi_operator.resources.model import IndexType
 from hudi_operator.runs import RunPhase
 from hudi_operator.words import Kind
 from tests.unit.operator.metrics.observed import (
@@ -154,6 +155,18 @@ def test_a_drop_is_counted_when_it_is_first_seen_and_again_after_the_index_was_b
 
     assert number(counts, "hudi_table_metadata_partition_drops_total", "record_index") == 2
     assert number(counts, "hudi_table_metadata_partition_drops_total", "files") == 0
+
+
+def test_the_drops_of_each_secondary_index_are_counted_by_its_own_name_from_nought() -> None:
+    counts = Counts(started_at=NOW)
+    by_customer = replace(INDEX, index_type=IndexType.SECONDARY_INDEX, columns=("customer",), index_name="by_customer")
+
+    counts.prepare(by_customer)
+    counts.prepare(replace(by_customer, index_name="by_date"))
+
+    for name in ("secondary_index_by_customer", "secondary_index_by_date"):
+        assert number(counts, "hudi_table_metadata_partition_drops_total", name) == 0
+    assert number(counts, "hudi_index_builds_total", "SecondaryIndex", Result.SUCCEEDED) == 0
 
 
 def test_a_drop_that_the_first_look_finds_is_not_counted() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,17 @@ def test_how_far_a_build_is_and_how_far_behind_the_index_is_shown() -> None:
     assert value(text, "hudi_index_build_phase_rows", INDEX_LABELS) == 40_000
     assert value(text, "hudi_index_lag_instants", INDEX_LABELS) == 3
     assert value(text, "hudi_index_lag_seconds", INDEX_LABELS) == 1740.5
+
+
+def test_a_build_that_tells_no_progress_has_the_phase_that_the_status_tells() -> None:
+    store = everything()
+    store.runs = {"b-1": replace(observed.building(), progress=None)}
+    for phase in ("catch-up", "made up"):
+        store.put(INDEX, "Building", "False", progress={"phase": phase})
+        found = text_of(store, Counts(started_at=NOW))
+        assert ('phase="catch-up"' in found) is (phase == "catch-up")
+        assert 'phase="made up"' not in found
+        assert "hudi_index_build_progress_ratio" not in names(found)
 
 
 def test_an_index_without_a_build_has_no_progress() -> None:

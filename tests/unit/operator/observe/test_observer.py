@@ -17,6 +17,14 @@ T = TypeVar("T")
 NO_PAUSE = Limits(answer_seconds=20, first_pause_seconds=0, longest_pause_seconds=0)
 ORDERS = ObserveRequest(0, "/tables/orders")
 OTHERS = ObserveRequest(0, "/tables/others")
+# Of every store but that of orders.
+SILENT = f"""
+asked = globals().get("asked", 0) + (question["table"] != "/tables/orders")
+if question["table"] != "/tables/orders":
+    told = dict(reason="storage_unavailable", message=f"asked {{asked}} times", retry=True, observed_ms=1)
+    answer(question, unseen=told)
+    continue
+{FAITHFUL}"""
 
 
 def with_observer(observer: Observer, use: Callable[[Observer], Awaitable[T]]) -> T:
@@ -96,6 +104,40 @@ def test_a_process_that_hangs_is_killed_and_only_the_table_it_hung_over_has_to_p
         UnseenReason.TIMED_OUT,
         "no answer about /tables/others within 2 s",
     )
+
+
+def test_a_table_whose_store_is_silent_has_to_pause_and_no_other() -> None:
+    limits = Limits(answer_seconds=20, first_pause_seconds=1000, longest_pause_seconds=1000)
+
+    seen = looks(Observer(limits, program(SILENT)), *[OTHERS, ORDERS] * 10)
+
+    assert [one.message for one in seen if isinstance(one, TableUnseen)] == ["asked 1 times"] * 10
+    assert [type(one) for one in seen] == [TableUnseen, TableSeen] * 10
+
+
+def test_tables_whose_stores_are_silent_take_no_more_than_half_of_the_time() -> None:
+    slow = f"time.sleep(0 if question['table'] == '/tables/orders' else 0.5){SILENT}"
+    third = ObserveRequest(0, "/tables/third")
+
+    seen = looks(Observer(NO_PAUSE, program(slow)), OTHERS, third, OTHERS, third, ORDERS)
+
+    assert [one.message for one in seen if isinstance(one, TableUnseen)] == [f"asked {n} times" for n in (1, 2, 1, 2)]
+    assert isinstance(seen[4], TableSeen)
+
+
+def test_what_has_to_be_mended_by_hand_is_seen_mended_at_the_next_look(tmp_path: Path) -> None:
+    refusing = f"""
+if question["table"] == "/tables/others" and not os.path.exists({str(tmp_path / "mended")!r}):
+    open({str(tmp_path / "mended")!r}, "w").close()
+    answer(question, unseen=dict(reason="not_found", message="nothing is there", retry=False, observed_ms=1))
+    continue
+"""
+    limits = Limits(answer_seconds=20, first_pause_seconds=1000, longest_pause_seconds=1000)
+
+    assert [type(one) for one in looks(Observer(limits, program(refusing + FAITHFUL)), OTHERS, OTHERS)] == [
+        TableUnseen,
+        TableSeen,
+    ]
 
 
 def test_a_process_that_dies_before_its_first_answer_is_not_started_for_every_question(tmp_path: Path) -> None:

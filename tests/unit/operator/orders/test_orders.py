@@ -138,6 +138,40 @@ def test_files_is_asked_for_by_the_engines_name() -> None:
     assert order_of(an_index(index_type=IndexType.FILES), LOCKED, BUILD, Defaults()).request.kinds == ("files",)
 
 
+@pytest.mark.parametrize("action", [Action.PLAN, Action.BUILD])
+def test_a_request_that_makes_a_secondary_index_names_it_and_its_column(action: Action) -> None:
+    index = an_index("by-customer.eu", index_type=IndexType.SECONDARY_INDEX, columns=("customer.id",))
+
+    request = order_of(index, LOCKED, replace(BUILD, action=action), Defaults()).request
+
+    assert request.kinds == ("secondary_index_by_customer_eu",)
+    assert request.columns == {"secondary_index_by_customer_eu": ("customer.id",)}
+    assert JobRequest.from_json(request.to_json()) == request
+
+
+def test_a_secondary_index_is_called_on_the_table_as_its_resource_says() -> None:
+    index = an_index(index_type=IndexType.SECONDARY_INDEX, columns=("customer",), index_name="who_4")
+
+    assert order_of(index, LOCKED, BUILD, Defaults()).request.kinds == ("secondary_index_who_4",)
+
+
+@pytest.mark.parametrize("columns", [(), ("price", "address.city")])
+def test_column_stats_are_of_the_columns_given_or_of_those_that_writers_choose(columns: tuple[str, ...]) -> None:
+    index = an_index(index_type=IndexType.COLUMN_STATS, columns=columns)
+
+    request = order_of(index, LOCKED, BUILD, Defaults()).request
+
+    assert request.columns == ({"column_stats": columns} if columns else {})
+
+
+def test_what_is_dropped_is_named_without_its_columns() -> None:
+    index = an_index(index_type=IndexType.SECONDARY_INDEX, columns=("customer",))
+
+    request = order_of(index, LOCKED, replace(BUILD, action=Action.DROP), Defaults()).request
+
+    assert (request.kinds, request.columns) == (("secondary_index_by_key",), {})
+
+
 def test_a_request_to_validate_says_what_and_how_much() -> None:
     service = a_service(validate=Validate(("record_index",), 20))
 
@@ -213,6 +247,80 @@ def test_writers_are_told_what_their_release_needs_for_a_record_index(
     assert told.get("hoodie.metadata.auto.delete.partitions") == keep
 
 
+_STATS, _RECORDS = "hoodie.metadata.index.column.stats.enable", "hoodie.metadata.record.index.enable"
+_PARTITIONS, _SECONDARY = "hoodie.metadata.index.partition.stats.enable", "hoodie.metadata.index.secondary.enable"
+_BLOOM = "hoodie.metadata.index.bloom.filter.enable"
+
+
+@pytest.mark.parametrize(
+    ("index_type", "enabled"),
+    [
+        (IndexType.FILES, set()),
+        (IndexType.COLUMN_STATS, {_STATS}),
+        (IndexType.PARTITION_STATS, {_STATS, _PARTITIONS}),
+        (IndexType.BLOOM_FILTERS, {_BLOOM}),
+        (IndexType.RECORD_INDEX, {_RECORDS}),
+        (IndexType.SECONDARY_INDEX, {_RECORDS, _SECONDARY}),
+    ],
+)
+def test_writers_are_told_what_keeps_an_index_of_each_type(index_type: IndexType, enabled: set[str]) -> None:
+    index = an_index(index_type=index_type)
+
+    told = properties(writer_properties(LOCKED, [index], seen(version=9))[FILE_NAME])
+
+    assert {key for key in told if key.endswith(".enable")} == enabled
+    assert told.get("hoodie.metadata.index.async") == ("true" if enabled else None)
+    assert told.get("hoodie.metadata.streaming.write.enabled") == ("false" if enabled else None)
+
+
+def test_writers_are_told_what_keeps_a_record_index_by_partition() -> None:
+    told = properties(writer_properties(LOCKED, [an_index(is_partitioned=True)], seen(version=9))[FILE_NAME])
+
+    assert {key for key in told if key.endswith(".enable")} == {"hoodie.metadata.record.level.index.enable"}
+
+
+def test_writers_are_told_the_columns_of_column_stats_where_some_are_wanted() -> None:
+    stats = an_index(index_type=IndexType.COLUMN_STATS, columns=("price", "address.city"))
+
+    told = [
+        properties(writer_properties(LOCKED, [each], seen(version=9))[FILE_NAME])
+        for each in (stats, replace(stats, columns=()))
+    ]
+
+    lists = [each.get("hoodie.metadata.index.column.stats.column.list") for each in told]
+    assert lists == ["price,address.city", None]
+
+
+def test_writers_of_an_old_table_are_not_told_of_indexes_that_it_cannot_have() -> None:
+    indexes = [
+        an_index(index_type=IndexType.SECONDARY_INDEX, columns=("customer",)),
+        an_index("stats", index_type=IndexType.PARTITION_STATS),
+    ]
+
+    told = properties(writer_properties(LOCKED, indexes, seen(version=6))[FILE_NAME])
+
+    assert not [key for key in told if key.startswith("hoodie.metadata.")]
+
+
+def test_streaming_stays_off_until_all_that_is_wanted_is_complete() -> None:
+    indexes = [an_index(), an_index("filters", index_type=IndexType.BLOOM_FILTERS)]
+    looks = [seen(COMPLETE, version=9), seen(COMPLETE, replace(COMPLETE, name="bloom_filters"), version=9)]
+
+    told = [properties(writer_properties(LOCKED, indexes, look)[FILE_NAME]) for look in looks]
+
+    assert [each.get("hoodie.metadata.streaming.write.enabled") for each in told] == ["false", None]
+
+
+def test_streaming_stays_off_for_good_beside_several_secondary_indexes() -> None:
+    names = ("by_customer", "by_date")
+    indexes = [an_index(name, index_type=IndexType.SECONDARY_INDEX, columns=("x",)) for name in names]
+    look = seen(*(replace(COMPLETE, name=f"secondary_index_{name}") for name in names), version=9)
+
+    told = [properties(writer_properties(LOCKED, some, look)[FILE_NAME]) for some in (indexes, indexes[:1])]
+
+    assert [each.get("hoodie.metadata.streaming.write.enabled") for each in told] == ["false", None]
+
+
 def test_writers_of_a_table_that_was_not_seen_are_told_what_is_safe_everywhere() -> None:
     told = properties(writer_properties(LOCKED, [an_index()], None)[FILE_NAME])
 
@@ -220,9 +328,13 @@ def test_writers_of_a_table_that_was_not_seen_are_told_what_is_safe_everywhere()
     assert told["hoodie.metadata.auto.delete.partitions"] == "false"
 
 
-def test_every_property_for_writers_is_one_of_the_documented(request: pytest.FixtureRequest) -> None:
-    page = (request.config.rootpath / "docs" / "writers.md").read_text()
-    text = writer_properties(LOCKED, [an_index()], seen(COMPLETE, version=9))[FILE_NAME]
+@pytest.mark.parametrize("index_type", IndexType)
+def test_every_property_for_writers_is_one_of_the_documented(
+    request: pytest.FixtureRequest, index_type: IndexType
+) -> None:
+    page = "".join((request.config.rootpath / "docs" / name).read_text() for name in ("writers.md", "operator.md"))
+    index = an_index(index_type=index_type, columns=("price",))
+    text = writer_properties(LOCKED, [index], seen(COMPLETE, version=9))[FILE_NAME]
 
     for key in properties(text):
         if key.startswith(("hoodie.metadata.", "hoodie.write.concurrency", "hoodie.cleaner")):

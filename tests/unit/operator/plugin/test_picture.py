@@ -37,6 +37,24 @@ def test_a_build_shows_its_progress_attempt_and_lag() -> None:
     assert "!" not in shown
 
 
+def test_an_index_of_columns_shows_the_first_three_of_them() -> None:
+    secondary = index({"indexType": "SecondaryIndex", "columns": ["customer"]})
+    stats = index({"indexType": "ColumnStats", "columns": ["a", "b", "c", "d"]})
+
+    assert "index  orders-by-key  SecondaryIndex(customer)  Ready" in _status(table(), secondary)
+    assert "index  orders-by-key  ColumnStats(a, b, c, …)  Ready" in _status(table(), stats)
+
+
+def test_an_index_that_waits_for_another_is_shown_with_what_to_do() -> None:
+    why = "secondary_index_by_customer needs record_index to be complete, and that is absent"
+    waiting = condition("Ready", "False", "DependencyNotReady", why)
+
+    shown = _status(table(), index(state="Pending", conditions=[waiting]))
+
+    assert f"! orders-by-key: Ready=False, DependencyNotReady: {why}" in shown
+    assert "→ the index that the message names must be complete first" in shown
+
+
 def test_an_index_that_a_writer_dropped_is_shown_with_what_to_do() -> None:
     dropped = condition("Ready", "False", "DroppedByWriter", "deleted after 20260131115900000")
 

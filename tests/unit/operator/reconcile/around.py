@@ -19,6 +19,7 @@ from hudi_operator.resources.model import (
     Ref,
     Resource,
 )
+from hudi_operator.resources.unreadable import Stored
 from hudi_operator.runs import RunOrder, RunSeen
 from hudi_operator.words import Kind
 
@@ -41,10 +42,11 @@ class Around:
     start_fails: Exception | None = None
     meanwhile: Callable[[], object] | None = None
     has_foreign_config: bool = False
+    now: datetime = NOW
     listed: list[RunSeen] = field(default_factory=list)
     ordered: list[RunOrder] = field(default_factory=list)
 
-    async def write_status(self, resource: Resource, status: Mapping[str, object]) -> None:
+    async def write_status(self, resource: Stored, status: Mapping[str, object]) -> None:
         self.said.append(f"status of {resource.meta.ref.name}")
         if self.meanwhile is not None:
             self.meanwhile()
@@ -52,13 +54,13 @@ class Around:
             raise self.status_fails
         self.statuses[resource.meta.ref] = status
 
-    async def set_finalizer(self, resource: Resource, is_wanted: bool) -> None:
+    async def set_finalizer(self, resource: Stored, is_wanted: bool) -> None:
         self.said.append(f"finalizer of {resource.meta.ref.name}: {is_wanted}")
 
-    async def remove_annotation(self, resource: Resource, name: str) -> None:
+    async def remove_annotation(self, resource: Stored, name: str) -> None:
         self.said.append(f"annotation of {resource.meta.ref.name} removed: {name}")
 
-    async def tell(self, resource: Resource, event: Event) -> None:
+    async def tell(self, resource: Stored, event: Event) -> None:
         self.events.append(event)
 
     async def write_writer_config(self, table: HudiTable, data: Mapping[str, str]) -> bool:
@@ -99,20 +101,20 @@ class Scene:
             store.put(resource, {})
         if TABLE in resources:
             store.note_seen(ORDERS, seen(index))
-        return Scene(around, store, Reconciler(store, Surroundings(around, around, lambda: NOW, Defaults())))
+        return Scene(around, store, Reconciler(store, Surroundings(around, around, lambda: around.now, Defaults())))
 
     def conditions(self, ref: Ref) -> dict[str, tuple[str, str]]:
         listed = self.around.statuses[ref]["conditions"]
         return {entry["type"]: (entry["status"], entry["reason"]) for entry in listed}
 
 
-def seen(index: IndexState) -> TableSeen:
+def seen(index: IndexState, at: datetime = NOW) -> TableSeen:
     instant = "20260501110000000"
     files = IndexSeen("files", IndexState.COMPLETE, caught_up_to=instant, head=instant)
     records = IndexSeen("record_index", index, base=instant, caught_up_to=instant, head=instant)
     return TableSeen(
         fingerprint=str(index),
-        observed_ms=int(NOW.timestamp() * 1000),
+        observed_ms=int(at.timestamp() * 1000),
         name="orders",
         type="COPY_ON_WRITE",
         version=9,

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, replace
 
 from hudi_engine.contract import Action, IndexState, ObserveRequest, TableSeen, TableUnseen, UnseenReason
 from hudi_operator.metrics import Counts, families
+from hudi_operator.names import FINALIZER
 from hudi_operator.reconcile import HomeError, Loop
-from hudi_operator.resources.model import Resource
+from hudi_operator.resources.unreadable import Stored, Unreadable
 from hudi_operator.runs import RunPhase, RunSeen
 from tests.unit.operator.reconcile.around import INDEX, NOW, ORDERS, RECORDS, TABLE, Scene, seen
 
+UNREADABLE = Unreadable(INDEX.meta, 'spec.indexType: Unsupported value: "Guess"')
 RUN = RunSeen("run", RECORDS, "uid-2", "orders", Action.BUILD, "g1.1", 1, RunPhase.RUNNING, NOW)
 
 
@@ -40,7 +42,7 @@ class Running:
 
 def play(
     story: Callable[[Running], Coroutine[None, None, None]],
-    *resources: Resource,
+    *resources: Stored,
     prepare: Callable[[Scene], object] = lambda scene: None,
 ) -> None:
     async def played() -> None:
@@ -130,6 +132,37 @@ def test_runs_of_resources_that_no_longer_exist_are_ended_at_the_start() -> None
         await at.until(lambda: "stop run" in at.scene.around.said)
 
     play(story, prepare=begin)
+
+
+def test_a_resource_that_cannot_be_read_keeps_its_run_and_says_what_is_wrong() -> None:
+    async def story(at: Running) -> None:
+        await at.until(lambda: RECORDS in at.scene.around.statuses)
+        assert at.scene.around.statuses[RECORDS]["state"] == "Failed"
+        assert at.scene.conditions(RECORDS)["Stalled"] == ("True", "InvalidSpec")
+        at.loop.runs_changed()
+        await asyncio.sleep(0.05)
+        assert "stop run" not in at.scene.around.said
+        assert at.scene.around.said.count("status of orders-records") == 1
+
+        at.loop.removed(RECORDS)
+        await at.until(lambda: "stop run" in at.scene.around.said)
+
+    def begin(scene: Scene) -> None:
+        scene.around.listed = [RUN]
+
+    play(story, TABLE, UNREADABLE, prepare=begin)
+
+
+def test_a_resource_that_cannot_be_read_can_be_deleted() -> None:
+    meta = replace(UNREADABLE.meta, finalizers=(FINALIZER,), deleting_since=NOW)
+
+    async def story(at: Running) -> None:
+        await at.until(lambda: "finalizer of orders-records: False" in at.scene.around.said)
+        assert any("its finalizer is removed" in event.message for event in at.scene.around.events)
+        await asyncio.sleep(0.05)
+        assert at.scene.around.said.count("finalizer of orders-records: False") == 1
+
+    play(story, TABLE, replace(UNREADABLE, meta=meta))
 
 
 def test_a_table_that_can_no_longer_be_seen_is_said_to_be_so() -> None:

@@ -1,13 +1,17 @@
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
+
+import pytest
 
 from hudi_engine.contract import Action, IndexState
 from hudi_operator.launch.protocol import NameConflict, NotStarted
 from hudi_operator.names import FINALIZER
-from hudi_operator.reconcile import Gone
-from hudi_operator.resources.model import DeletionPolicy, Meta, Ref
+from hudi_operator.reconcile import Gone, HomeError
+from hudi_operator.resources.model import DeletionPolicy, IndexType, Meta, Ref
 from hudi_operator.runs import RunPhase, RunSeen
-from tests.unit.operator.reconcile.around import INDEX, NOW, ORDERS, RECORDS, TABLE, Scene
+from hudi_operator.words import Kind
+from tests.unit.operator.reconcile.around import INDEX, NOW, ORDERS, RECORDS, TABLE, Scene, seen
 
 
 def step(scene: Scene, ref: Ref) -> float | None:
@@ -41,6 +45,35 @@ def test_a_run_that_was_ordered_is_not_ordered_again_before_it_is_seen() -> None
     assert scene.around.said.count("start build") == 1
 
 
+def test_a_run_whose_record_is_removed_at_once_is_not_ordered_again_at_once() -> None:
+    scene = ready_to_build()
+    starts = []
+
+    for seconds in range(120):
+        scene.around.now = NOW + timedelta(seconds=seconds)
+        scene.store.note_seen(ORDERS, seen(IndexState.ABSENT, scene.around.now))
+        step(scene, RECORDS)
+        step(scene, RECORDS)
+        scene.store.replace_runs([], scene.around.now + timedelta(microseconds=1))
+        starts = [order.attempt for order in scene.around.ordered]
+
+    assert starts == [1, 2, 3, 4]
+    history = scene.around.statuses[RECORDS]["history"]
+    assert [entry["phase"] for entry in history] == ["Lost"] * 4
+
+
+def test_a_run_that_was_announced_and_never_ordered_is_the_first_attempt_still() -> None:
+    scene = ready_to_build()
+    scene.around.start_fails = HomeError("no answer")
+    with pytest.raises(HomeError):
+        step(scene, RECORDS)
+
+    scene.around.start_fails = None
+    step(scene, RECORDS)
+
+    assert [order.attempt for order in scene.around.ordered] == [1]
+
+
 def test_a_status_that_stands_there_is_not_written_again() -> None:
     scene = ready_to_build()
 
@@ -63,6 +96,22 @@ def test_a_name_that_is_taken_is_said_and_said_no_more_often_than_once() -> None
     step(scene, RECORDS)
     assert scene.around.said == ["start build"]
     assert len(scene.around.events) == told
+
+
+def test_what_cannot_be_started_holds_up_no_other_resource_of_its_table() -> None:
+    listing = replace(INDEX, meta=Meta(Ref(Kind.INDEX, "shop", "listing"), "uid-3"), index_type=IndexType.FILES)
+    scene = Scene.of(TABLE, listing, INDEX)
+    scene.store.note_seen(ORDERS, replace(seen(IndexState.ABSENT), indexes=()))
+    step(scene, ORDERS)
+    scene.around.start_fails = NotStarted("exceeded quota")
+    step(scene, listing.meta.ref)
+
+    scene.around.start_fails = None
+    step(scene, RECORDS)
+    assert [order.owner for order in scene.around.ordered] == [RECORDS]
+
+    step(scene, listing.meta.ref)
+    assert scene.conditions(listing.meta.ref)["Ready"] == ("False", "TableBusy")
 
 
 def test_what_could_not_be_started_is_started_once_it_can_be() -> None:
@@ -110,6 +159,21 @@ def test_the_finalizer_that_was_set_is_known_before_any_event_tells_of_it() -> N
 
     assert scene.around.said.count("finalizer of orders-records: True") == 1
     assert scene.store.resources[RECORDS].resource.meta.finalizers == (FINALIZER,)
+
+
+def test_nothing_is_begun_while_a_run_of_a_deleted_table_is_at_work_in_the_same_place() -> None:
+    scene = ready_to_build()
+    older = Ref(Kind.INDEX, "shop", "older-records")
+    run = RunSeen("old", older, "uid-7", "older", Action.BUILD, "g1.1", 1, RunPhase.RUNNING, NOW, "s3a://lake/orders")
+    scene.store.replace_runs([run], NOW)
+
+    step(scene, RECORDS)
+    assert scene.conditions(RECORDS)["Ready"] == ("False", "TableBusy")
+    assert scene.around.ordered == []
+
+    scene.store.replace_runs([replace(run, phase=RunPhase.ENDED, ended_at=NOW, exit_code=0)], NOW)
+    step(scene, RECORDS)
+    assert len(scene.around.ordered) == 1
 
 
 def test_runs_of_a_resource_that_is_gone_are_stopped_and_then_forgotten() -> None:

@@ -1,6 +1,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from hudi_engine.contract import Action, JobRequest, RunProgress, TableUnseen, UnseenReason
 from hudi_operator.decision import Defaults
 from hudi_operator.reconcile.store import Store
@@ -86,6 +88,25 @@ def test_the_world_has_own_runs_apart_from_those_of_the_tables_other_resources()
     assert world.table == TABLE
 
 
+def test_a_run_that_outlives_its_table_is_seen_by_the_next_table_in_its_place() -> None:
+    store = filled()
+    begun = replace(run_of("a", RunPhase.RUNNING), table="older", owner_uid="uid-7", base_path="s3a://lake/orders/")
+    elsewhere = replace(begun, name="b", base_path="s3a://lake/customers")
+    store.replace_runs([begun, elsewhere], NOW)
+
+    assert store.world(store.resources[RECORDS], NOW, Defaults()).others == (begun,)
+
+    store.replace_runs([replace(begun, phase=RunPhase.ENDED), elsewhere], NOW)
+    assert store.world(store.resources[RECORDS], NOW, Defaults()).others == ()
+
+
+def test_a_run_that_was_ordered_is_known_to_be_where_its_table_is() -> None:
+    store = filled()
+    store.note_ordered(ORDER, NOW)
+
+    assert store.runs[ORDER.name].base_path == "s3://lake/orders"
+
+
 def test_the_neighbours_are_the_tables_others_and_the_tables_in_the_same_place_with_their_statuses() -> None:
     store = filled()
     twin = HudiTable(Meta(Ref(Kind.TABLE, "else", "twin"), "uid-8"), "s3://lake/orders/", None, TABLE.concurrency)
@@ -97,13 +118,15 @@ def test_the_neighbours_are_the_tables_others_and_the_tables_in_the_same_place_w
     assert world.statuses == {ORDERS: {}, twin.meta.ref: {"state": "Ready"}}
 
 
-def test_a_table_in_the_same_place_is_told_of_a_change_of_its_twin() -> None:
+@pytest.mark.parametrize("path", ["s3://lake/orders", "s3a://lake/orders", "s3n://lake//orders/"])
+def test_a_table_in_the_same_place_is_told_of_a_change_of_its_twin_however_it_spells_it(path: str) -> None:
     store = filled()
-    twin = HudiTable(Meta(Ref(Kind.TABLE, "else", "twin"), "uid-8"), "s3://lake/orders", None, TABLE.concurrency)
+    twin = HudiTable(Meta(Ref(Kind.TABLE, "else", "twin"), "uid-8"), path, None, TABLE.concurrency)
     store.put(twin, {})
 
     assert store.related(twin.meta.ref) == {twin.meta.ref, ORDERS, RECORDS}
     assert store.exclusion_key(twin.meta.ref) == store.exclusion_key(RECORDS)
+    assert store.world(store.resources[ORDERS], NOW, Defaults()).neighbours == (INDEX, twin)
 
 
 def test_a_run_that_was_ordered_after_a_listing_began_is_not_lost_by_it() -> None:

@@ -57,6 +57,31 @@ def test_an_index_is_what_its_manifest_says() -> None:
     assert index == MetadataIndex(Meta(Ref(Kind.INDEX, "default", "orders"), ""), "orders", IndexType.RECORD_INDEX)
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "called"),
+    [("by-customer.eu2", None, "by_customer_eu2"), ("by-customer", "Who_2", "Who_2")],
+)
+def test_a_secondary_index_is_called_as_it_says_or_after_its_resource(
+    name: str, given: str | None, called: str
+) -> None:
+    edits = {"metadata.name": name, "spec.indexType": "SecondaryIndex", "spec.columns": ["customer.id"]}
+
+    index = parse(manifest(Kind.INDEX, {**edits, "spec.indexName": given}))
+
+    assert isinstance(index, MetadataIndex)
+    assert index.engine_name == f"secondary_index_{called}"
+    assert index.columns == ("customer.id",)
+
+
+def test_an_index_that_there_is_once_on_a_table_is_called_after_its_type() -> None:
+    once = [each for each in IndexType if each is not IndexType.SECONDARY_INDEX]
+
+    found = [parse(manifest(Kind.INDEX, {"spec.indexType": each.value})) for each in once]
+
+    names = [index.engine_name for index in found if isinstance(index, MetadataIndex)]
+    assert names == ["files", "column_stats", "partition_stats", "bloom_filters", "record_index"]
+
+
 def test_the_indexes_of_a_validation_are_called_as_the_engine_calls_them() -> None:
     service = parse(manifest(Kind.SERVICE, {"spec.validate.indexes": ["RecordIndex", "ExpressionIndex"]}))
 

@@ -29,6 +29,15 @@ def test_what_is_legal_is_taken(case: Legal) -> None:
     refuse_if_changed(manifest(case.kind, case.before or case.edits), new)
 
 
+def test_columns_in_another_order_are_the_same_columns() -> None:
+    before, after = (
+        manifest(Kind.INDEX, {"spec.indexType": "ColumnStats", "spec.columns": columns})
+        for columns in (["id", "price"], ["price", "id"])
+    )
+
+    refuse_if_changed(before, after)
+
+
 def test_there_are_cases_of_each_kind_and_no_two_of_one_name() -> None:
     names = Counter([*(case.why for case in ILLEGAL), *(case.why for case in LEGAL)])
 

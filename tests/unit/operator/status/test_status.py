@@ -6,12 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from hudi_engine.contract import Action, KindReport, Outcome, UnseenReason
-from hudi_operator.decide import decide
+from hudi_engine.contract import Action, IndexState, KindReport, Outcome, UnseenReason
+from hudi_operator.decide import decide, refused
 from hudi_operator.decision import World
 from hudi_operator.resources.model import Approval, Resource
 from hudi_operator.resources.refusals import refuse_unfit
 from hudi_operator.resources.schema.statuses import STATUSES
+from hudi_operator.resources.unreadable import Unreadable
 from hudi_operator.status import status_of
 from tests.unit.operator.decide.test_cases import CASES
 from tests.unit.operator.decide.worlds import (
@@ -26,6 +27,7 @@ from tests.unit.operator.decide.worlds import (
     a_table,
     an_index,
     failed,
+    found,
     progress,
     seen,
     unseen,
@@ -61,6 +63,17 @@ def test_the_status_of_every_case_stays_when_it_is_written(resource: Resource, g
     second = json.loads(json.dumps(status(resource, replace(given, previous=first))))
 
     assert json.loads(json.dumps(status(resource, replace(given, previous=second)))) == second
+
+
+def test_what_cannot_be_read_says_so_and_keeps_what_is_known_of_it() -> None:
+    before = status(INDEX, world(a_run(INDEX, Action.BUILD, "g1.1"), seen=seen(COMPLETE)))
+    found = Unreadable(INDEX.meta, "spec.indexType: Required value")
+
+    told = status_of(found, World(NOW, previous=before), refused(found))
+
+    refuse_unfit(STATUSES[INDEX.meta.ref.kind], json.loads(json.dumps(told)), "status")
+    assert conditions(told)["Ready"]["reason"] == "InvalidSpec"
+    assert (told["state"], told["activeRun"]) == ("Failed", before["activeRun"])
 
 
 def test_a_status_lost_is_made_again_but_for_its_times() -> None:
@@ -126,6 +139,14 @@ def test_a_live_run_is_told_with_its_progress() -> None:
         "summary": "base: 3 of 10",
         "updatedTime": "2026-05-04T12:00:00Z",
     }
+
+
+def test_a_run_that_tells_no_progress_is_as_far_as_its_table_shows() -> None:
+    building = found(IndexState.IN_FLIGHT, phase="catch-up, 1 of 2 commits")
+
+    told = status(INDEX, world(a_run(INDEX, Action.BUILD, "g1.1"), seen=seen(building)))
+
+    assert told["progress"] == {"phase": "catch-up", "summary": "catch-up, 1 of 2 commits"}
 
 
 def test_a_plan_is_told_with_all_that_one_decides_by() -> None:
