@@ -50,8 +50,8 @@ class WriterFailed(Exception):
 class Changes:
     """What one commit says to the metadata table. A size of None is a file that is gone; so is a location of None.
 
-    `left` has the partition that each deleted or moved key was in.
-    `statistics` are entries of `partition_stats`, of a commit that logs to it; None of one that does not.
+    `left` has the partition that each deleted or moved key was in. `statistics` are entries of
+    `partition_stats`, of a commit that logs to it; None of one that does not.
     """
 
     files: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)

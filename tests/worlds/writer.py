@@ -122,7 +122,8 @@ class Write:
         sizes: dict[str, dict[str, int | None]] = {}
         for made in self.write_files():
             sizes.setdefault(made.partition, {})[made.name] = made.size_bytes
-        changes = Changes(sizes, self.locations, self.left, None if self.statistics is None else self.statistics())
+        statistics = None if self.statistics is None else self.statistics()
+        changes = Changes(sizes, self.locations, self.left, statistics)
         metadata = JavaMetadata(self.world.storage, self.world.clock, self.token)
         metadata.commit(self.instant, changes, self.is_aware, self.world.times())
 

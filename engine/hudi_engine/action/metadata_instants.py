@@ -97,6 +97,12 @@ def overriding_instant(metadata: MetadataTable, index: str, instant: str, reserv
     return just_above(newest, {*_taken(metadata, index), *reserved}, metadata.data.zone)
 
 
+def log_times(metadata: MetadataTable, index: str) -> frozenset[str]:
+    """The times of all logs of an index, whatever became of their commits."""
+    logs = (parse_log_file(file.name) for file in metadata.table.storage.list(index))
+    return frozenset(log.instant for log in logs if log is not None)
+
+
 def _taken(metadata: MetadataTable, index: str) -> frozenset[str]:
     data = metadata.data_timeline.instants
     times = {*(each.requested_at for each in data), *_on_timeline(metadata), *_in_names(metadata, index)}
@@ -112,12 +118,6 @@ def _in_names(metadata: MetadataTable, index: str) -> Iterator[str]:
         name = parse_base_file(file.name) or parse_log_file(file.name)
         if name is not None:
             yield name.instant
-
-
-def log_times(metadata: MetadataTable, index: str) -> frozenset[str]:
-    """The times of all logs of an index, whatever became of their commits."""
-    logs = (parse_log_file(file.name) for file in metadata.table.storage.list(index))
-    return frozenset(log.instant for log in logs if log is not None)
 
 
 def _rolled_back(metadata: MetadataTable) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """The index `partition_stats` against the values that the files of each partition hold."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -86,10 +87,17 @@ class _Judge:
 
     def _facts(self, files: Sequence[DataFile]) -> dict[str, ColumnFacts]:
         found: dict[str, ColumnFacts] = {}
+        lacking = Counter[str]()
         for of_file in facts_of_files(self.subject, files, self.columns):
-            self.subject.watch.advance(max((facts.possible.values for facts in of_file.values()), default=0))
+            rows = max((facts.possible.values for facts in of_file.values() if not facts.is_repeated), default=0)
+            self.subject.watch.advance(rows)
+            lacking.update({column: rows for column in self.columns if column not in of_file})
             for column, facts in of_file.items():
                 found.setdefault(column, ColumnFacts(kind=facts.kind)).absorb(facts)
+        # Of a file from before the column Hudi says nothing, and we that all are nulls.
+        for column, facts in found.items():
+            facts.possible.values += lacking[column]
+            facts.possible.nulls += lacking[column]
         return found
 
     def _was_replaced_last(self, files: Sequence[DataFile]) -> bool:
