@@ -1,6 +1,6 @@
 """Bloom filters, column statistics and a secondary index built by Hudi 1.2.0 and by us, and the floor of each.
 
-    python -m benchmarks.indexes [--rows N] [--files N] [--heap SIZE] [--commits N]
+    python -m benchmarks.indexes [--rows N] [--files N] [--heap SIZE] [--commits N] [--index NAME]
 
 Prints work, seconds, processor seconds, peak memory of all processes, bytes and ratios, all measured in this run, and
 writes benchmarks/out/indexes.json. The entries of bloom filters and statistics are compared one by one, those of the
@@ -61,12 +61,15 @@ def main() -> None:
     asked.add_argument("--files", type=int, default=FILES, help="how many the table is written as, at the least")
     asked.add_argument("--heap", default=HEAP, help="of Hudi's JVM")
     asked.add_argument("--commits", type=int, default=COMMITS, help="how many are caught up with")
+    asked.add_argument("--index", choices=[work.index for work in WORKS], help="this one only")
     options = asked.parse_args()
     OUT.parent.mkdir(exist_ok=True)
     table = indexed(options.rows, options.files)
     document = {
         "work": {"rows": options.rows, "data_files": len(list(table.rglob("*.parquet"))), "heap": options.heap},
-        "indexes": {work.index: measure(work, table, options.heap) for work in WORKS},
+        "indexes": {
+            work.index: measure(work, table, options.heap) for work in WORKS if options.index in {None, work.index}
+        },
         "catch_up": run_watched("benchmarks.catch_up", str(options.commits)).answers[0],
     }
     OUT.write_text(json.dumps(document, indent=2) + "\n")

@@ -16,7 +16,7 @@ from tests.interop import java
 from tests.interop.java_formats import java_list
 
 _FILES = 64
-_SETTINGS = {
+SETTINGS = {
     "hoodie.table.name": "bench",
     "hoodie.datasource.write.recordkey.field": "id",
     "hoodie.datasource.write.partitionpath.field": "part",
@@ -36,7 +36,7 @@ def make_unindexed(spark: SparkSession, folder: str, rows: int, files: int = _FI
     # So that each file has rows of one partition, but for those at a border.
     frame = made_rows(spark, 0, rows).repartitionByRange(files, "part", "id")
     settings = {
-        **_SETTINGS,
+        **SETTINGS,
         "hoodie.bulkinsert.sort.mode": "NONE",
         "hoodie.bulkinsert.shuffle.parallelism": str(files),
     }
@@ -61,7 +61,7 @@ def indexer(spark: SparkSession, folder: str, enabled: dict[str, str]) -> Any:
     hudi = java.package(spark)
     resolver = hudi.common.table.TableSchemaResolver(java.meta_client(spark, folder))
     settings = {
-        **_SETTINGS,
+        **SETTINGS,
         "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
         "hoodie.cleaner.policy.failed.writes": "LAZY",
         "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
