@@ -118,7 +118,8 @@ def _bound_objections(entry: Entry, facts: ColumnFacts) -> Iterator[Objection]:
     high, highest = unit(certain.greatest), unit(possible.greatest)
     if (facts.may_lack_bounds or certain.has_nan) and _has_room(entry, low, high, has_nan=certain.has_nan):
         return  # wider than need be, since a footer cannot tell
-    if not _is_between(entry.least, (lowest, highest if low is None else low), facts):
+    hides_numbers = is_nan(entry.least) and low is not None  # NaN comes after all of them
+    if hides_numbers or not _is_between(entry.least, (lowest, highest if low is None else low), facts):
         yield f"min {shown(entry.least)}", f"min {shown(lowest if low is None else low)}{_why(facts)}"
     if not _is_between(entry.greatest, (lowest if high is None else high, highest), facts):
         yield f"max {shown(entry.greatest)}", f"max {shown(highest if high is None else high)}{_why(facts)}"
