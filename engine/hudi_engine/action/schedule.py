@@ -78,7 +78,7 @@ def plan_index(transaction: Transaction, request: IndexRequest) -> IndexPlan | S
     }
     reasons = {name: reason for name in request.names if (reason := _why_not(table, running, name))}
     # A secondary index leads to record keys: the index that finds those is complete first.
-    ordered = sorted(request.names, key=lambda name: (name != IndexKind.RECORD_INDEX, name != IndexKind.COLUMN_STATS))
+    ordered = sorted(request.names, key=lambda name: name != IndexKind.RECORD_INDEX)
     names = [name for name in ordered if name not in reasons]
     if not names:
         return Skipped(reasons)

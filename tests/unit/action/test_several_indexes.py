@@ -70,7 +70,7 @@ def test_all_indexes_of_a_plan_are_published_by_one_commit_and_complete(start: s
     outcome = build(world.site(), OF_FILES)
 
     assert isinstance(outcome, Ready)
-    assert {end.index for end in outcome.ends} == {BLOOM, STATS}
+    assert [end.index for end in outcome.ends] == [BLOOM, STATS]
     assert len(bases(world)) == before + 1
     require_valid(world.metadata(), OF_FILES.names)
 
