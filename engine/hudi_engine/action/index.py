@@ -85,17 +85,25 @@ def build(site: Site, request: IndexRequest) -> Ready | Skipped:
 
 
 def _build(site: Site, request: IndexRequest) -> Ready | Skipped:
-    why = ""
+    """By one plan or, where an earlier request for some of the indexes left another, by that first."""
+    why, ready = "", Ready("", ())
     for _ in range(_ROUNDS):
         undo_foreign(site, request.names)
-        plan = _pending_of(site, request) or schedule(site, request)
+        left = _pending_of(site, request)
+        plan = left or schedule(site, request)
         if isinstance(plan, Skipped):
-            return plan
+            return ready if ready.ends else plan
         outcome = run(site, plan.requested_at)
-        if not isinstance(outcome, Redo):
+        if isinstance(outcome, Redo):
+            why = outcome.why
+            site.watch.say(f"{why}: built anew")
+            continue
+        if isinstance(outcome, Skipped):
             return outcome
-        why = outcome.why
-        site.watch.say(f"{why}: built anew")
+        ready = Ready(outcome.plan, (*ready.ends, *outcome.ends))
+        request = replace(request, names=tuple(name for name in request.names if plan.of(name) is None))
+        if left is None or not request.names:
+            return ready
     raise Contradiction(
         f"{site.storage.location}: given up after {_ROUNDS} builds that others overtook. The last time: {why}. "
         "Nothing is left of them; run the same request again once that is over."

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 from hudi_engine.action.drop import run_drop
 from hudi_engine.action.flags import unflag
 from hudi_engine.action.index import Ready, build
-from hudi_engine.action.plans import pending_plans
-from hudi_engine.action.schedule import IndexRequest, Skipped
+from hudi_engine.action.plans import IndexPlan, pending_plans
+from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
 from hudi_engine.errors import TimedOut
 from hudi_engine.format.instant_names import Action
 from hudi_engine.index.kinds import IndexKind
@@ -174,4 +175,17 @@ def test_an_index_that_a_writer_dropped_after_its_end_is_built_again_with_the_re
     outcome = build(world.site("second"), OF_FILES)
 
     assert isinstance(outcome, Ready)
+    require_valid(world.metadata(), OF_FILES.names)
+
+
+@starts
+def test_a_request_for_more_than_an_earlier_plan_has_builds_that_and_then_the_rest(start: str) -> None:
+    world = changed(start)
+    earlier = schedule(world.site(), replace(OF_FILES, names=(STATS,)))
+    assert isinstance(earlier, IndexPlan)
+
+    outcome = build(world.site(), OF_FILES)
+
+    assert isinstance(outcome, Ready)
+    assert [end.index for end in outcome.ends] == [STATS, BLOOM]
     require_valid(world.metadata(), OF_FILES.names)
