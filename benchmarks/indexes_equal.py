@@ -10,8 +10,8 @@ from hudi_engine.format.hfile.read import read_hfile
 from hudi_engine.open import open_table
 from tests.indexed import entries_of
 
-# The `instant` of a filter is of the commit that wrote its file, as Java's writers have it; Java's indexer puts one time
-# into all, which none of its readers looks at.
+# A filter's `instant` is of the commit that wrote its file, as Java's writers have it; Java's indexer has one time for
+# all, which none of its readers looks at.
 DELIBERATE = frozenset({"instant"})
 
 
