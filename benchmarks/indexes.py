@@ -138,8 +138,9 @@ def show(document: Found) -> None:
     for column in ("", "seconds", "first", "CPU s", "peak MiB", "MB", "Java / this", "in CPU s"):
         grid.add_column(column, justify="right" if column else "left")
     for index, found in document["indexes"].items():
-        differ = "equal" if found["equal"] else f"differ: {found['differ_in']}"
-        grid.add_row(f"[b]{index}[/b], {found['entries']:,} entries, {differ}")
+        but = ", ".join(f"{what} in {count}" for what, count in found["differ_in"].items())
+        same = f"{'equal' if found['equal'] else 'NOT equal'}{f' but for {but}' if but else ''}"
+        grid.add_row(f"[b]{index}[/b], {found['entries']:,} entries, {same}")
         for side, name in SIDES.items():
             grid.add_row(f"  {name}", *_row(found, side))
     Console(width=140).print(grid)
