@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from hudi_engine.action.coverage import moves_records
 from hudi_engine.action.derive import derive
 from hudi_engine.action.keeping import ROWS, BaseOrder, Correction, Made, Question, Traits
+from hudi_engine.action.made_of_rows import made_of_rows
 from hudi_engine.action.plans import IS_PARTITIONED
 from hudi_engine.action.reading import Reading
 from hudi_engine.action.shard_changes import RecordCorrection
 from hudi_engine.action.site import Site
 from hudi_engine.compute.estimate import shard_counts
-from hudi_engine.compute.order import BuildOrder
-from hudi_engine.compute.shard_names import shard_file_ids
+from hudi_engine.compute.keys import RecordKeys
 from hudi_engine.errors import Unsupported
 from hudi_engine.index.definitions import IndexDefinition
 from hudi_engine.index.kinds import IndexKind
@@ -49,21 +49,8 @@ class RecordIndexKeeping:
             )
 
     def make(self, site: Site, order: BaseOrder) -> Made:
-        """Every slice of the snapshot, spread over as many shards as its rows will need."""
-        table = order.metadata.data
-        reader = table.rows(order.snapshot, [RECORD_KEY])
-        counts = shard_counts(reader, self.is_partitioned, site.conf)
-        build = BuildOrder(
-            reader=reader,
-            slices=order.snapshot.slices,
-            shard_counts=counts,
-            instant=order.instant,
-            attempt=order.attempt,
-            table_version=table.config.version,
-            zone=table.zone,
-            created_ms=site.clock.now_ms(),
-        )
-        return Made(site.compute.build(build, site.storage, site.watch).files, shard_file_ids(counts))
+        reader = order.metadata.data.rows(order.snapshot, [RECORD_KEY])
+        return made_of_rows(site, order, reader, shard_counts(reader, self.is_partitioned, site.conf), RecordKeys())
 
     def concerns(self, commit: CommitMetadata) -> bool:
         return moves_records(commit)

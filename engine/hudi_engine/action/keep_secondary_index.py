@@ -14,12 +14,12 @@ from hudi_engine.action.coverage import moves_records
 from hudi_engine.action.definitions_file import PATH_KEY
 from hudi_engine.action.entry_changes import NO_KEYS, EntryChanges, present_of
 from hudi_engine.action.keeping import BaseOrder, Correction, Made, Overtaken, Question, Traits
+from hudi_engine.action.made_of_rows import made_of_rows
 from hudi_engine.action.reading import Group, Reading
 from hudi_engine.action.site import Site
 from hudi_engine.compute.estimate import shard_counts
-from hudi_engine.compute.order import ENTRIES, BuildOrder
+from hudi_engine.compute.order import ENTRIES
 from hudi_engine.compute.secondary_keys import SecondaryKeys
-from hudi_engine.compute.shard_names import shard_file_ids
 from hudi_engine.errors import Unsupported
 from hudi_engine.index.definitions import (
     DEFAULT_PATH,
@@ -67,23 +67,9 @@ class SecondaryIndexKeeping:
             )
 
     def make(self, site: Site, order: BaseOrder) -> Made:
-        table = order.metadata.data
         entries = self._entries(order.metadata, order.snapshot)
-        reader = table.rows(order.snapshot, entries.columns)
-        counts = shard_counts(reader, False, site.conf)
-        build = BuildOrder(
-            reader=reader,
-            slices=order.snapshot.slices,
-            shard_counts=counts,
-            instant=order.instant,
-            attempt=order.attempt,
-            table_version=table.config.version,
-            zone=table.zone,
-            created_ms=site.clock.now_ms(),
-            entries=entries,
-        )
-        built = site.compute.build(build, site.storage, site.watch)
-        return Made(built.files, shard_file_ids(counts, self.name))
+        reader = order.metadata.data.rows(order.snapshot, entries.columns)
+        return made_of_rows(site, order, reader, shard_counts(reader, False, site.conf), entries)
 
     def concerns(self, commit: CommitMetadata) -> bool:
         return moves_records(commit)
