@@ -298,6 +298,9 @@ class CatchUp:
         return MetadataCommit(at, UPDATE, extra=extra | ({CAUGHT_UP: instant} if is_last else {}))
 
     def _note_unaware(self, instant: Instant) -> None:
+        """A clean does not tell: writers that log to an index in flight all the same leave it out as they clean."""
+        if instant.action is Action.CLEAN:
+            return
         if self._unaware is None and instant.requested_at > self._aware_from:
             self._unaware = instant
             self._run.site.watch.say(
