@@ -34,6 +34,7 @@ class Scene:
         self.folder = folder
         self.writer = Writer(jvm, table, Author("a", 0), RECOMMENDED | SERVICES)
         self.options = {**SEVERAL_WRITERS, **lock, **RECOMMENDED, **own}
+        self._failures: list[BaseException] = []
         self.writer.commit(self.writer.author.first_step(_KEYS_AT_FIRST))
         self.commit()
 
@@ -44,14 +45,14 @@ class Scene:
     @contextmanager
     def written_to(self) -> Iterator[None]:
         """The writer commits without a pause; what it failed with is raised at the end of the block."""
-        halt, failures = threading.Event(), list[BaseException]()
+        halt, self._failures = threading.Event(), []
 
         def write() -> None:
             try:
                 while not halt.is_set():
                     self.commit()
             except BaseException as failed:  # noqa: BLE001  the border of the thread: raised again where it ends
-                failures.append(failed)
+                self._failures.append(failed)
 
         thread = threading.Thread(target=write)
         thread.start()
@@ -60,13 +61,17 @@ class Scene:
         finally:
             halt.set()
             thread.join()
-        for failure in failures:
-            raise failure
+        self._raise_what_failed()
 
     def await_commits(self, more: int) -> None:
         """Until the writer, at work in another thread, has committed so many times more."""
         goal = self.writer.commits + more
-        wait_until(lambda: self.writer.commits >= goal)
+        wait_until(lambda: self.writer.commits >= goal or bool(self._failures))
+        self._raise_what_failed()
+
+    def _raise_what_failed(self) -> None:
+        for failure in self._failures:
+            raise failure
 
     def require_found_by_java(self) -> None:
         """Java reads what the book says, and finds each key by our index where it reads it."""

@@ -20,7 +20,7 @@ _NOTHING_TO_DO: Final = 3  # the one before was killed in the very end
 _SEED: Final = 5
 _LONGEST_DELAY_SECONDS: Final = 0.03
 # Where it waits for a commit that the base does not have, so that there is something to catch up with.
-_BASE_IS_READ: Final = Pause("base", r"record-index-0000.*hfile")
+_BASE_IS_READ: Final = Pause("base", r"^create .*record-index-0000.*hfile")
 
 
 def test_a_build_that_is_killed_at_any_moment_is_finished_by_the_same_command(

@@ -29,7 +29,7 @@ _OWN: Final = {
     "hoodie.client.heartbeat.interval_in_ms": "60000",
     "hoodie.client.heartbeat.tolerable.misses": "2",
 }
-_BASE_IS_READ: Final = Pause("base", r"record-index-0000.*hfile")
+_BASE_IS_READ: Final = Pause("base", r"^create .*record-index-0000.*hfile")
 _COMMIT: Final = r"create \.hoodie/metadata/\S*/\d{17}_\d{17}\.deltacommit"
 _FLAG: Final = r"replace \.hoodie/hoodie\.properties"
 # What each section publishes, the last of it.

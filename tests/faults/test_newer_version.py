@@ -24,7 +24,7 @@ def test_an_upgrade_between_base_and_publication_is_refused_and_nothing_is_left(
     table = quiet_table("v8_mor_orders")
     before = content(table)
 
-    with Engine(table, _ALONE, [Pause("now", "record-index-0001.*hfile", how="stop")]) as engine:
+    with Engine(table, _ALONE, [Pause("now", "^create .*record-index-0001.*hfile", how="stop")]) as engine:
         assert engine.pauses("now")
         change_properties(table, {_VERSION: "9"})
         engine.go_on("now")
