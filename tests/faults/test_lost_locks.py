@@ -35,7 +35,7 @@ _FLAG: Final = r"replace \.hoodie/hoodie\.properties"
 # What each section publishes, the last of it.
 _SECTIONS: Final = {
     "schedule": r"\.indexing\.requested",
-    "take over": r"create \.hoodie/\.index_attempts/\d+/0001",
+    "take over": r"create \.hoodie/\.index_attempts/\d+/\d{4,}\.json",
     "publish": _COMMIT,
     "flag": _FLAG,
     "catch up": f"{_COMMIT}(?s:.*){_COMMIT}",

@@ -19,6 +19,8 @@ def complete_index(run: Run, transaction: Transaction, index: PlannedIndex) -> N
     require_newest(transaction, run.attempt)
     run.liveness.require_alive()
     keeping = keeping_of(index, run.site.conf)
+    # What it stands on may have been dropped by a writer since it was asked for.
+    keeping.refuse(transaction.table, transaction.table.config.readable_indexes)
     definition = keeping.definition(transaction.metadata)
     if definition is not None and not keeping.traits.is_logged_in_flight:
         transaction.require_held()
