@@ -11,6 +11,7 @@ from hudi_operator.resources.model import (
     Execution,
     ExecutionMode,
     HudiTable,
+    IndexType,
     MetadataIndex,
     TableService,
 )
@@ -21,6 +22,7 @@ PARTITIONED = "hoodie.metadata.record.level.index.enable"
 CATCH_UP_TIMEOUT = "hoodie.metadata.index.check.timeout.seconds"
 
 _LEAST_MEMORY = 64 << 20
+_WITH_COLUMNS = (IndexType.COLUMN_STATS, IndexType.SECONDARY_INDEX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,11 @@ def _kinds(resource: MetadataIndex | TableService) -> tuple[str, ...]:
 
 
 def _columns(resource: MetadataIndex | TableService, action: Action) -> dict[str, tuple[str, ...]]:
-    """Only what makes an index needs them."""
+    """Only what makes an index needs them, and only of types that have columns of their own."""
     is_made = action in (Action.PLAN, Action.BUILD)
     if not isinstance(resource, MetadataIndex) or not resource.columns or not is_made:
         return {}
-    return {resource.engine_name: resource.columns}
+    return {resource.engine_name: resource.columns} if resource.index_type in _WITH_COLUMNS else {}
 
 
 def _own_conf(resource: MetadataIndex | TableService) -> dict[str, str]:
