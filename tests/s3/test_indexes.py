@@ -341,3 +341,39 @@ def head_of(shard: Shard) -> Head:
     base = shard.file_slice.base_file
     assert base is not None
     return read_head(shard.layers.storage, Region(base.stat.path, 0, base.stat.size_bytes, base.stat.modified_ms))
+
+
+_ALONE = ("--conf", "hudi.engine.single.writer=true")
+_KINDS = {
+    "v9_mor_indexed": (
+        ("column_stats", "partition_stats", "bloom_filters", "record_index", "secondary_index_by_celsius"),
+        ("--column", "secondary_index_by_celsius=celsius"),
+    ),
+    "v6_cow_indexed": (("column_stats", "bloom_filters", "record_index"), ()),
+}
+
+
+@pytest.mark.parametrize("name", sorted(_KINDS))
+def test_every_kind_is_dropped_and_built_again_in_one_plan_and_validates(name: str, put: Put) -> None:
+    table = put(name)
+    kinds, columns = _KINDS[name]
+    types = [word for kind in kinds for word in ("--type", kind)]
+    before = {kind: _entries(table, kind) for kind in kinds}
+
+    dropped = _index(table, "drop", *types)
+    built = _index(table, "build", *types, *columns, "--json")
+    checked = table.run("validate")
+
+    assert (dropped.code, built.code) == (0, 0), built.err
+    assert {kind["kind"]: kind["state"] for kind in json.loads(built.out)["kinds"]} == dict.fromkeys(kinds, "ready")
+    assert checked.code == 0, checked.out
+    assert {kind: _entries(table, kind) for kind in kinds} == before
+
+
+def _index(table: Placed, verb: str, *arguments: str) -> Ran:
+    conf = [word for key, value in table.options.items() for word in ("--conf", f"{key}={value}")]
+    return run_engine("index", verb, table.url, *arguments, *_ALONE, *conf)
+
+
+def _entries(table: Placed, kind: str) -> int:
+    return sum(len(rows) for rows in table.open().metadata.index(kind).scan())
