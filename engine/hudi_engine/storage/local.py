@@ -96,6 +96,12 @@ class LocalStorage:
         return tuple(sorted((child for child in children if child), key=lambda child: child.path))
 
     def create(self, path: str, data: bytes) -> None:
+        require_file_path(path)
+        with self._errors(path):
+            # Of what is there nothing is touched: Java fails to take a lock whose checksum file goes as it sets the
+            # file's rights, and leaves the lock file behind for ever.
+            if os.path.lexists(self._resolve_name(path)):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         self._write(path, data, publish_new)
 
     def replace(self, path: str, data: bytes) -> None:

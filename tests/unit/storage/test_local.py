@@ -284,3 +284,14 @@ def test_of_two_processes_that_create_a_thousand_names_one_wins_each_and_the_oth
     for number, (first, _) in enumerate(race.told):
         assert (tmp_path / f"race/{number}").read_bytes() == (b"A" if first == "won" else b"B") * 2000
     assert len(os.listdir(tmp_path / "race")) == 1000
+
+
+def test_a_create_that_loses_leaves_the_checksum_file_of_what_is_there(tmp_path: Path) -> None:
+    storage = LocalStorage(str(tmp_path))
+    (tmp_path / "lock").write_bytes(b"")
+    (tmp_path / ".lock.crc").write_bytes(b"crc")
+
+    with pytest.raises(AlreadyExists):
+        storage.create("lock", b"ours")
+
+    assert (tmp_path / ".lock.crc").read_bytes() == b"crc"
