@@ -75,6 +75,13 @@ def _stop(process: int) -> None:
         time.sleep(0.001)
 
 
+def is_asked_to_end(stopped: Seen) -> bool:
+    """A signal to end waits for that process, which stands still."""
+    status = Path(f"/proc/{stopped.pid}/status").read_text()
+    waiting = next(line.split()[1] for line in status.splitlines() if line.startswith("ShdPnd:"))
+    return bool(int(waiting, 16) >> (signal.SIGTERM - 1) & 1)
+
+
 def is_in_flight(table: Path) -> bool:
     """An indexing instant has begun and has not ended, and nobody holds the lock."""
     timeline = table / ".hoodie" / "timeline"

@@ -11,7 +11,7 @@ import pytest
 from tests.cluster.kubernetes import HOME, Cluster
 from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table
 from tests.cluster.operator_process import OperatorProcess
-from tests.cluster.runs import engines, orders, stopped_in_a_build
+from tests.cluster.runs import engines, is_asked_to_end, orders, stopped_in_a_build
 from tests.cluster.user import User
 from tests.faults.engine import wait_until
 from tests.faults.remains import require_nothing_of_it, require_ready_and_nothing_left
@@ -73,8 +73,10 @@ def test_an_index_that_is_kept_and_deleted_in_the_middle_of_its_build_is_missed_
     cluster: Cluster, user: User, operator: OperatorProcess, quiet: Path
 ) -> None:
     user.apply(table(quiet), index())
-    with stopped_in_a_build(cluster, quiet):
+    with stopped_in_a_build(cluster, quiet) as build:
         user.kubectl("delete", f"metadataindex/{INDEX}")
+        # Otherwise it may be ready before it is asked.
+        wait_until(lambda: is_asked_to_end(build), 60)
     wait_until(lambda: not engines(cluster, quiet), 90)
     wait_until(lambda: user.condition(f"huditable/{TABLE}", "MetadataConsistent") == ("False", "OrphanedPlan"), 90)
 

@@ -58,7 +58,12 @@ def look(table: Table, heartbeats: Heartbeats, names: tuple[str, ...] = ()) -> t
         with_files=frozenset(index.name for index in index_health(table) if index.shards),
         heartbeats=heartbeats,
     )
-    return tuple(_seen(now, name) for name in names or now.names())
+    seen = tuple(_seen(now, name) for name in names or now.names())
+    seems_dead = any(each.runner is not None and not each.runner.is_live for each in seen)
+    # A heart that stopped after the timeline was read may be that of a build which is complete by now.
+    if seems_dead and pending_plans(table, table.timeline()).keys() != now.pending.keys():
+        return look(table, heartbeats, names)
+    return seen
 
 
 def _metadata(table: Table) -> MetadataTable | None:

@@ -15,7 +15,7 @@ from hudi_operator.status.times import shown
 from hudi_operator.status.whole import condition_of
 from hudi_operator.words import Condition, Reason
 
-# A plan without any heartbeat may be one that its owner is about to begin.
+# A plan without a runner may be one that somebody is about to begin, or another indexer's, who has no heartbeat.
 _BEGINNING = timedelta(minutes=2)
 _INSTANT = re.compile(r"\b[0-9]{14,20}\b")
 
@@ -62,10 +62,11 @@ def was_built(case: Case) -> bool:
 
 
 def is_orphan(found: IndexSeen, case: Case) -> bool:
-    """Nobody works on the plan that is pending. One that never had a heartbeat is given time to begin."""
+    """Nobody works on the plan that is pending. One that nobody has begun yet is given time to begin."""
     if found.is_live:
         return False
-    if found.heartbeat_age_seconds is not None or has_failed_build(case):
+    # A runner that ended in order has taken its heartbeat with it: its name stays.
+    if found.owner is not None or found.heartbeat_age_seconds is not None or has_failed_build(case):
         return True
     seen = case.world.seen
     pending = seen.timeline.pending if isinstance(seen, TableSeen) else ()
