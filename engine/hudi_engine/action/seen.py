@@ -62,7 +62,7 @@ def look(table: Table, heartbeats: Heartbeats, names: tuple[str, ...] = ()) -> t
     seems_dead = any(each.runner is not None and not each.runner.is_live for each in seen)
     # A heart that stopped after the timeline was read may be that of a build which is complete by now.
     if seems_dead and pending_plans(table, table.timeline()).keys() != now.pending.keys():
-        return look(table, heartbeats, names)
+        return look(table.reopened(), heartbeats, names)
     return seen
 
 

@@ -49,6 +49,10 @@ class Table:
     clock: Clock
     zone: ZoneInfo
 
+    def reopened(self) -> "Table":
+        """The same table, with its properties as they are now."""
+        return replace(self, config=_config(self.storage, self.clock))
+
     def timeline(self) -> Timeline:
         """The active timeline as it is now."""
         timeline = read_timeline(self.storage.list(self.config.timeline_folder))
@@ -248,8 +252,12 @@ def open_table(storage: Storage, clock: Clock, conf: Mapping[str, str]) -> Table
             f"{storage.location}: no Hudi table: .hoodie/hoodie.properties is missing. "
             "Give the table's base path, the folder that holds .hoodie."
         )
-    config = parse_config(read_properties(storage, clock).properties)
+    config = _config(storage, clock)
     return Table(storage, config, clock, zone_of(config, conf.get(ZONE_KEY, "UTC")))
+
+
+def _config(storage: Storage, clock: Clock) -> TableConfig:
+    return parse_config(read_properties(storage, clock).properties)
 
 
 def _is_partition(listing: Iterable[FileStat]) -> bool:

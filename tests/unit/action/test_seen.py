@@ -104,6 +104,24 @@ def test_a_table_without_a_metadata_table_can_be_looked_at() -> None:
     assert list(statuses(storage)) == ["files", NAME]
 
 
+def test_a_build_that_ends_while_it_is_looked_at_is_not_taken_for_one_that_nobody_works_on() -> None:
+    site = site_of(golden_in_memory("v9_mor_orders"))
+    plan = scheduled(site)
+    execute_plan(site, plan.requested_at, lambda run: None)
+
+    class EndedMeanwhile(Heartbeats):
+        """Asked for after the timeline was read."""
+
+        def age_ms(self, instant: str) -> int | None:
+            build(site, WANTED)
+            return Heartbeats.age_ms(self, instant)
+
+    heart = site.heartbeats
+    (seen,) = look(site.table(), EndedMeanwhile(heart.storage, heart.clock, heart.lease, heart.pace), (NAME,))
+
+    assert (seen.is_listed, seen.plan, seen.runner) == (True, None, None)
+
+
 def test_only_what_is_asked_for_is_looked_at() -> None:
     site = site_of(golden_in_memory("v9_mor_indexed"))
 

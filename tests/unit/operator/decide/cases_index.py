@@ -947,6 +947,12 @@ OTHERS = [
         "~Recovering OrphanedPlan: build g1.1 #1",
     ),
     (
+        "Somebody began and ended in order, and took the heartbeat along: take it over at once.",
+        INDEX,
+        world(seen=seen(found(IndexState.IN_FLIGHT, plan=PLAN, owner="another"), pending=(waits(age=15),))),
+        "~Recovering OrphanedPlan: build g1.1 #1",
+    ),
+    (
         "Somebody has just scheduled a plan: give them time to begin.",
         INDEX,
         world(seen=seen(found(IndexState.SCHEDULED, plan=PLAN), pending=(waits(age=60),))),
