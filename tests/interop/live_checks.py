@@ -10,6 +10,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from hudi_engine.clock import SystemClock
+from hudi_engine.format.instant_names import Action
+from hudi_engine.storage.local import LocalStorage
+from hudi_engine.table.table import open_table
 from tests.interop.jvm import Jvm
 from tests.interop.live_writers import SEVERAL_WRITERS, LiveTable
 
@@ -81,8 +85,9 @@ def require_not_rebuilt(table: Path, before: set[str]) -> None:
     """The index has the shards that it had, and all its base files since were made by compaction."""
     files = base_files(table)
     assert {name.partition("_")[0] for name in files} == {name.partition("_")[0] for name in before}
-    timelines = (table / ".hoodie/metadata/.hoodie", table / ".hoodie/metadata/.hoodie/timeline")
-    compacted = {file.name.partition(".")[0].partition("_")[0] for each in timelines for file in each.glob("*.commit")}
+    metadata = open_table(LocalStorage(str(table / ".hoodie/metadata")), SystemClock(), {})
+    instants = (*metadata.history(), *metadata.timeline().completed())  # in this order none is missed
+    compacted = {instant.requested_at for instant in instants if instant.action is Action.COMMIT}
     made = {name.removesuffix(".hfile").rpartition("_")[2] for name in files - before}
     assert made <= compacted, f"built anew by {made - compacted}"
 
