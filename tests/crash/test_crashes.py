@@ -25,6 +25,7 @@ Record = Callable[[str, object], None]
 ERRORS = {"unavailable": StorageUnavailable, "full": NoSpaceLeft}
 _QUICK_STEP = 9
 _STEP_BY_PARTITION = 3
+_STEP_OF_ERRORS = 3
 _LOOKS_OF_A_VERB = 15
 _IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
 # Each version and each type; `make soak` takes all pairs of them.
@@ -77,8 +78,8 @@ def test_crashes_of_an_index_by_partition_are_survived(verb: str, record_propert
 @pytest.mark.parametrize("verb", EVERYWHERE)
 @pytest.mark.parametrize("start", _STARTS_OF_ERRORS)
 def test_a_store_that_fails_at_any_write_is_survived(start: str, verb: str, kind: str, record_property: Record) -> None:
-    ways = (Way.BEFORE, Way.AFTER)
-    require_all(cases(start, verb, ways), lambda case: _require_survives(case, ERRORS[kind]), record_property)
+    ways, step = (Way.BEFORE, Way.AFTER), 1 if _IS_SOAK else _STEP_OF_ERRORS
+    require_all(cases(start, verb, ways, step), lambda case: _require_survives(case, ERRORS[kind]), record_property)
 
 
 @pytest.mark.thorough
