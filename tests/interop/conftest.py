@@ -13,13 +13,8 @@ _AT_ONCE = 2
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Brings the tests of a release together, whatever else they are given: a start costs more than most tests.
-
-    Of several processes each takes releases as it gets free, the newest, which has most tests, first.
-    """
-    items.sort(key=_release, reverse=True)
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_release(item) or "all"))
+    """Brings the tests of a release together, whatever else they are given: a start costs more than most tests."""
+    items.sort(key=_release)
 
 
 def _release(item: pytest.Item) -> str:
