@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow.parquet as pq
 
@@ -16,6 +16,9 @@ from hudi_engine.storage.local import LocalStorage
 from hudi_engine.table.table import open_table
 from tests.interop.jvm import Jvm
 from tests.interop.live_writers import SEVERAL_WRITERS, LiveTable
+
+# Commits of two JVMs on a machine with other work may take longer than the minute that is usual.
+_PATIENT: Final = {"hoodie.metadata.index.check.timeout.seconds": "180"}
 
 
 def run_engine(*arguments: str, seconds: float = 300) -> tuple[int, dict[str, Any]]:
@@ -32,7 +35,8 @@ def run_engine(*arguments: str, seconds: float = 300) -> tuple[int, dict[str, An
 def build_beside(table: LiveTable, *words: str) -> tuple[int, dict[str, Any]]:
     """The command as a person gives it, with the properties that the writers have."""
     props = table.folder.with_name("writers.properties")
-    props.write_text("".join(f"{name}={value}\n" for name, value in {**SEVERAL_WRITERS, **table.options}.items()))
+    known = {**SEVERAL_WRITERS, **table.options, **_PATIENT}
+    props.write_text("".join(f"{name}={value}\n" for name, value in known.items()))
     return run_engine("index", "build", str(table.folder), *words, "--props", str(props))
 
 
