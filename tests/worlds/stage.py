@@ -1,7 +1,7 @@
 """A store and a clock between whose operations a test can act: how two processes are interleaved in one."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
@@ -31,7 +31,8 @@ class Cue:
 class StagedStorage:
     """The store as one process uses it: it writes down what that process does, acts on cues, and knows death.
 
-    After a crash it does nothing for its process any more, whatever handlers still try: a heartbeat stays.
+    After a crash it does nothing for its process any more, whatever handlers still try: a heartbeat stays. While one of
+    its threads acts on a cue the others go on and do not act: no act falls into the middle of another.
     """
 
     inner: MemoryStorage
@@ -39,6 +40,7 @@ class StagedStorage:
     journal: list[tuple[str, str]] = field(default_factory=list)
     is_dead: bool = False
     is_asleep: bool = False
+    _turn: threading.RLock = field(default_factory=threading.RLock)
 
     @property
     def location(self) -> str:
@@ -83,6 +85,9 @@ class StagedStorage:
     def create(self, path: str, data: bytes) -> None:
         self._do("create", path, lambda: self.inner.create(path, data))
 
+    def create_in_parts(self, path: str, parts: Iterable[bytes]) -> None:
+        self.create(path, b"".join(parts))
+
     def replace(self, path: str, data: bytes) -> None:
         self._do("replace", path, lambda: self.inner.replace(path, data))
 
@@ -92,6 +97,19 @@ class StagedStorage:
     def _do(self, operation: str, path: str, run: Callable[[], _Answer]) -> _Answer:
         if self.is_dead:
             raise Crash("dead already")
+        if self._turn.acquire(blocking=False):
+            try:
+                self._act(operation, path)
+            finally:
+                self._turn.release()
+        self.journal.append((operation, path))
+        try:
+            return run()
+        except Crash:
+            self.is_dead = True
+            raise
+
+    def _act(self, operation: str, path: str) -> None:
         for cue in self.cues:
             if not cue.is_done and cue.fits(operation, path):
                 if cue.passes:
@@ -99,12 +117,6 @@ class StagedStorage:
                     continue
                 cue.is_done = True
                 cue.act()
-        self.journal.append((operation, path))
-        try:
-            return run()
-        except Crash:
-            self.is_dead = True
-            raise
 
 
 @dataclass(slots=True)

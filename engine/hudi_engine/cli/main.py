@@ -17,6 +17,7 @@ from hudi_engine.cli.read import read
 from hudi_engine.cli.run import run
 from hudi_engine.cli.timeline import timeline
 from hudi_engine.cli.validate import validate
+from hudi_engine.compute.heap import share_heaps
 from hudi_engine.errors import EngineError
 
 app = typer.Typer(
@@ -45,6 +46,7 @@ def options(
 
 def main() -> None:
     """The entry point: no traceback of anybody's reaches the user unless asked for."""
+    share_heaps()
     logging.getLogger("kazoo").addHandler(logging.NullHandler())  # what it warns of we tell as errors
     try:
         app(standalone_mode=True)

@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+from collections.abc import Iterable
 
 from hudi_engine.errors import Unsupported
 
@@ -10,12 +11,13 @@ _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, err
 _NO_SUCH_CALL = {errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
-def write_flushed(name: str, data: bytes) -> None:
+def write_flushed(name: str, parts: Iterable[bytes]) -> None:
     descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
+        for part in parts:
+            rest = memoryview(part)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
