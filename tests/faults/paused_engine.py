@@ -85,8 +85,9 @@ def _give_up_privileges() -> None:
 if __name__ == "__main__":
     folder = Path(sys.argv.pop(1))
     pauses = Pauses(folder)
-    for change in ("create", "replace", "delete"):
-        _tell_of(LocalStorage, change, lambda path, *_, change=change: pauses.step(f"{change} {path}"))
+    for method in ("create_in_parts", "replace", "delete"):  # each `create` is one in parts
+        change = method.partition("_")[0]
+        _tell_of(LocalStorage, method, lambda path, *_, change=change: pauses.step(f"{change} {path}"))
     _tell_of(ZooKeeperLock, "acquire", lambda _: pauses.step("acquired"), is_after=True)
     _tell_of(ZooKeeperLock, "require_held", lambda: pauses.step("asked"))
     _tell_of(ZooKeeperLock, "release", lambda: pauses.step("released"))
