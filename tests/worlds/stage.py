@@ -32,7 +32,8 @@ class StagedStorage:
     """The store as one process uses it: it writes down what that process does, acts on cues, and knows death.
 
     After a crash it does nothing for its process any more, whatever handlers still try: a heartbeat stays. While one of
-    its threads acts on a cue the others go on and do not act: no act falls into the middle of another.
+    its threads acts on a cue the others go on without acting or, if `is_still_meanwhile`, wait: writers of these worlds
+    take no lock, so that an act that finds it free must be over before anybody takes it.
     """
 
     inner: MemoryStorage
@@ -40,6 +41,7 @@ class StagedStorage:
     journal: list[tuple[str, str]] = field(default_factory=list)
     is_dead: bool = False
     is_asleep: bool = False
+    is_still_meanwhile: bool = False
     _turn: threading.RLock = field(default_factory=threading.RLock)
 
     @property
@@ -97,7 +99,7 @@ class StagedStorage:
     def _do(self, operation: str, path: str, run: Callable[[], _Answer]) -> _Answer:
         if self.is_dead:
             raise Crash("dead already")
-        if self._turn.acquire(blocking=False):
+        if self._turn.acquire(blocking=self.is_still_meanwhile):
             try:
                 self._act(operation, path)
             finally:
