@@ -74,7 +74,7 @@ class CatchUp:
     not do so, no pending commit is trusted any more.
     """
 
-    def __init__(self, run: Run, base: Base) -> None:
+    def __init__(self, run: Run, base: Base, *, may_wait: bool = True) -> None:
         site, index = run.site, run.plan.of(base.index)
         assert index is not None, f"{base.index} is not of the plan {run.plan.requested_at}"
         self._run = run
@@ -84,7 +84,7 @@ class CatchUp:
         self._vigil = Vigil(Heartbeats(site.storage, site.clock, writers_lease(site.conf)))
         self._complete: set[Instant] = set()  # looked at, and nothing was missing
         self._aware_from = at_time(site.clock.now_ms() + _CLOCKS_APART_MS, site.table().zone)
-        self._timeout_ms = whole_number(site.conf, TIMEOUT_KEY, _TIMEOUT_SECONDS) * 1000
+        self._timeout_ms = whole_number(site.conf, TIMEOUT_KEY, _TIMEOUT_SECONDS) * 1000 if may_wait else 0
         self._waiting_since: int | None = None
         self._behind_since: int | None = None
         self._unaware: Instant | None = None
