@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hudi_engine.cli.main import main
+from hudi_engine.cli.main import entry
 from hudi_engine.concurrency.zookeeper import ZooKeeperLock
 from hudi_engine.storage.local import LocalStorage
 
@@ -93,4 +93,4 @@ if __name__ == "__main__":
     _tell_of(ZooKeeperLock, "release", lambda: pauses.step("released"))
     if (folder / "unprivileged").exists():
         _give_up_privileges()
-    main()
+    entry()
