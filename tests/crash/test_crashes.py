@@ -25,7 +25,7 @@ Record = Callable[[str, object], None]
 ERRORS = {"unavailable": StorageUnavailable, "full": NoSpaceLeft}
 _QUICK_STEP = 9
 _STEP_BY_PARTITION = 3
-_STEP_OF_ERRORS = 3
+_STEP_OF_ERRORS = 6
 _LOOKS_OF_A_VERB = 15
 _IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
 # Each version and each type; `make soak` takes all pairs of them.

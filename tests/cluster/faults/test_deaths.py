@@ -9,7 +9,7 @@ from tests.cluster.faults.trouble import Sort, Trouble, What
 
 _BETWEEN_DEATHS: Final = 10
 # Of ten series of deaths those that are played where not all are.
-_FIRST_DEATHS: Final = range(1, _BETWEEN_DEATHS + 1) if IS_SOAKING else (1, 4, 8)
+_FIRST_DEATHS: Final = range(1, _BETWEEN_DEATHS + 1) if IS_SOAKING else (1, 6)
 
 pytestmark = pytest.mark.timeout(7200)
 
