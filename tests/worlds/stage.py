@@ -97,13 +97,14 @@ class StagedStorage:
         self._do("delete", path, lambda: self.inner.delete(path))
 
     def _do(self, operation: str, path: str, run: Callable[[], _Answer]) -> _Answer:
-        if self.is_dead:
-            raise Crash("dead already")
         if self._turn.acquire(blocking=self.is_still_meanwhile):
             try:
-                self._act(operation, path)
+                if not self.is_dead:
+                    self._act(operation, path)
             finally:
                 self._turn.release()
+        if self.is_dead:  # it may have died while this thread waited for its turn
+            raise Crash("dead already")
         self.journal.append((operation, path))
         try:
             return run()
