@@ -56,7 +56,8 @@ class LocalStorage:
     the exclusive rename of Linux takes their place; a file system with neither is refused, since a file opened
     exclusively under its final name can be read, or left behind by a crash, half written.
 
-    A crash may leave the hidden file behind; it is never listed and no Hudi reader takes it for anything.
+    The hidden file has no name before its content is on the disk (not on network file systems): of a process that is
+    killed nothing is left. Where it is, it is never listed, and no Hudi reader takes it for anything.
 
     Hadoop's local file system keeps a checksum file `.name.crc` beside each `name` that Java wrote. It is not part of
     the table and is not listed; whoever changes `name` must remove it, or Java finds the new content damaged.
