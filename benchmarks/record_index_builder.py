@@ -35,12 +35,16 @@ def local(heap: str) -> Iterator[Work]:
 
 @contextmanager
 def spark(heap: str) -> Iterator[Work]:
-    """As a person would start one on two cores: no jar of Hudi, no setting that is not needed."""
+    """As `--compute spark` starts one: no jar of Hudi, no setting that is not needed."""
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
+    from hudi_engine.compute.heap import share_heaps  # noqa: PLC0415
     from hudi_engine.spark.compute import SparkCompute  # noqa: PLC0415
+    from hudi_engine.spark.session import ALONE  # noqa: PLC0415
 
+    share_heaps()  # as the command does
     settings: dict[str, bool | float | int | str | None] = {
+        **ALONE,
         "spark.master": f"local[{_THREADS}]",
         "spark.driver.memory": heap,
         "spark.driver.host": "127.0.0.1",

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import Accumulator, Broadcast
 
+from hudi_engine.compute.heap import share_heaps
 from hudi_engine.compute.order import RowEntries
 from hudi_engine.compute.shard import ShardResult, ShardWriter
 from hudi_engine.compute.shard_names import Group, ShardAttempt
@@ -97,6 +98,7 @@ class Reading:
     rows: "Accumulator[int]"
 
     def __call__(self, given: Iterable[list[NumberedSlice]]) -> Iterator[Parcel]:
+        share_heaps()
         build = self.build.value
         packing = _Packing(min(build.memory_bytes // _PARCELS_HELD, _LARGEST_PARCEL))
         with told_to_driver(), _ready_for_the_next():
@@ -117,6 +119,7 @@ class Writing:
     rows: "Accumulator[int]"
 
     def __call__(self, place: int, parcels: Iterable[Parcel]) -> Iterator[ShardResult]:
+        share_heaps()
         build = self.build.value
         with told_to_driver(), _ready_for_the_next(), _scratch() as folder:
             spill = Spill(Path(folder), build.memory_bytes // _SPILL_PARTS)

@@ -1,15 +1,28 @@
 """A Spark session for a command: what spark-submit gave it, else all processors of this machine."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Final
 
 from pyspark.sql import SparkSession
+
+ALONE: Final[Mapping[str, str]] = {
+    # The JVM hands keys on and keeps none: with this collector it takes a third less memory for that, and no more time.
+    "spark.driver.defaultJavaOptions": "-XX:+UseSerialGC"
+}
+"""Settings of a session on this machine alone."""
+# Where one of these is set, somebody has settled how Spark's JVM is started; two collectors would not start at all.
+_SETTLED_BY: Final = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME")
 
 
 @contextmanager
 def session() -> Iterator[SparkSession]:
     """The session, ended with the block. Its master and its settings are spark-submit's, or `local[*]` without them."""
-    spark = SparkSession.builder.appName("hudi-engine").getOrCreate()
+    builder = SparkSession.builder.appName("hudi-engine")
+    if not any(os.environ.get(name) for name in _SETTLED_BY):
+        builder = builder.config(map=dict(ALONE))
+    spark = builder.getOrCreate()
     try:
         yield spark
     finally:
