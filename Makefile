@@ -2,6 +2,7 @@
 PYTHON := .venv/bin/python
 # Instant times of tables on a LOCAL timeline are in their writers' zone; ours, and the tests' JVMs, are in UTC.
 export TZ := UTC
+SLOWEST := --durations=12 --durations-min=20
 QUICK := tests/unit tests/repository tests/rfc tests/scenarios tests/crash tests/worlds
 
 help: ## what can be made
@@ -23,11 +24,11 @@ check: setup ## format, lint, types, layers and quick tests: no JVM, under a min
 	$(PYTHON) -m pytest -q -n 2 -m "not thorough" $(QUICK)
 
 test: check ## all tests, with real Hudi, Kubernetes, ZooKeeper and S3 servers, Spark, faults and a bounded fuzz run
-	$(PYTHON) -m pytest -q -n 2 -m thorough $(QUICK)
-	$(PYTHON) -m pytest -q -n 2 tests/cli tests/zookeeper tests/operator
+	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) -m thorough $(QUICK)
+	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) tests/cli tests/zookeeper tests/operator
 	$(PYTHON) -m tests.cluster.parts
-	$(PYTHON) -m pytest -q -n 2 --dist loadfile tests/cluster
-	$(PYTHON) -m pytest -q tests/s3 tests/spark tests/faults tests/interop
+	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) --dist loadfile tests/cluster
+	$(PYTHON) -m pytest -q $(SLOWEST) tests/s3 tests/spark tests/faults tests/interop
 	$(PYTHON) -m tests.fuzz --seconds 60
 
 bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; writes benchmarks/out/

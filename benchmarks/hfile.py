@@ -16,14 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import deflate
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from isal import igzip_lib
 
 from benchmarks.memory import peak_bytes_of
-from hudi_engine.format.hfile.block import HEADER
+from hudi_engine.format.hfile.block import HEADER, Codec, pack
 from hudi_engine.format.hfile.index import parse_load_on_open
 from hudi_engine.format.hfile.read import read_hfile
 from hudi_engine.format.hfile.trailer import parse_trailer
@@ -88,7 +87,7 @@ def unpacked(stored: list[bytes]) -> list[bytes]:
 
 def _deflate(blocks: Sequence[bytes]) -> None:
     for block in blocks:
-        deflate.gzip_compress(block, 1)
+        pack(block, Codec.GZ)
 
 
 def _inflate(blocks: Sequence[bytes]) -> None:

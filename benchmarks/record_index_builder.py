@@ -18,15 +18,17 @@ from typing import Any
 from benchmarks.processes import cpu_seconds
 
 SHARDS = 10  # what Java makes for this many keys
-_MEMORY_BYTES = 256 << 20
+_MEMORY_BYTES = 64 << 20
 _THREADS = 2
 Work = Callable[[str], dict[str, Any]]
 
 
 @contextmanager
 def local(heap: str) -> Iterator[Work]:
+    from hudi_engine.compute.heap import share_heaps  # noqa: PLC0415
     from hudi_engine.compute.local import LocalCompute  # noqa: PLC0415 - each side has its own imports in memory only
 
+    share_heaps()  # as the command does
     with tempfile.TemporaryDirectory() as scratch:
         yield lambda folder: _build(LocalCompute(_THREADS, _MEMORY_BYTES, Path(scratch)), folder)
 

@@ -1,5 +1,7 @@
 """What every storage promises, as functions that are each given a storage with an empty base."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from hudi_engine.errors import AlreadyExists, CorruptFile, NotFound, UnsafePath
@@ -47,6 +49,22 @@ def a_second_create_is_refused_and_changes_nothing(storage: Storage) -> None:
         storage.create("name", b"second")
 
     assert storage.read("name") == b"first"
+
+
+def parts_make_one_file_or_none(storage: Storage) -> None:
+    def broken() -> Iterator[bytes]:
+        yield b"half"
+        raise CorruptFile("no more of it", 4)
+
+    storage.create_in_parts("f/name", iter([b"one ", b"", b"two"]))
+    storage.create_in_parts("f/empty", iter([]))
+    with pytest.raises(AlreadyExists, match="name"):
+        storage.create_in_parts("f/name", iter([b"other"]))
+    with pytest.raises(CorruptFile, match="no more of it"):
+        storage.create_in_parts("f/broken", broken())
+
+    assert storage.read("f/name") == b"one two"
+    assert [child.path for child in storage.list("f")] == ["f/empty", "f/name"]
 
 
 def replace_writes_over_what_is_there_or_not(storage: Storage) -> None:
@@ -160,6 +178,7 @@ PROMISES = (
     what_is_created_is_read_back,
     an_empty_file_is_a_file,
     a_second_create_is_refused_and_changes_nothing,
+    parts_make_one_file_or_none,
     replace_writes_over_what_is_there_or_not,
     delete_removes_and_may_be_repeated,
     a_missing_file_is_not_found,

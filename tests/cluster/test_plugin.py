@@ -13,7 +13,7 @@ from tests.cluster.namespaces import Refused
 from tests.cluster.parts import kubernetes
 from tests.cluster.user import User
 
-_PLAN = {
+PLAN = {
     "hash": "3f9a1c0b2d",
     "keys": 5_000_000,
     "shards": 10,
@@ -53,21 +53,21 @@ def _says(user: User, what: str, **status: Any) -> None:
     user.kubectl("patch", what, "--subresource=status", "--type=merge", "-p", told)
 
 
-def _condition(kind: str, status: str, reason: str) -> dict[str, str]:
+def condition(kind: str, status: str, reason: str) -> dict[str, str]:
     words = {"type": kind, "status": status, "reason": reason, "message": "said by a test"}
     return {**words, "lastTransitionTime": "2026-01-31T11:59:00Z"}
 
 
 def _await_approval(user: User, **plan: Any) -> None:
-    approved = _condition("Approved", "False", "AwaitingApproval")
-    _says(user, f"metadataindex/{INDEX}", state="AwaitingApproval", conditions=[approved], plan={**_PLAN, **plan})
+    approved = condition("Approved", "False", "AwaitingApproval")
+    _says(user, f"metadataindex/{INDEX}", state="AwaitingApproval", conditions=[approved], plan={**PLAN, **plan})
 
 
 @pytest.fixture
 def waiting(user: User, tmp_path: Path) -> User:
     """A user whose index waits for approval of its plan."""
     user.apply(table(tmp_path), index(approval="Manual"))
-    _says(user, f"huditable/{TABLE}", state="Ready", conditions=[_condition("Ready", "True", "Observed")])
+    _says(user, f"huditable/{TABLE}", state="Ready", conditions=[condition("Ready", "True", "Observed")])
     _await_approval(user)
     return user
 

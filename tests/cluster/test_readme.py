@@ -1,14 +1,26 @@
-"""The first commands of the README, as they stand there, on a cluster that has never heard of us."""
+"""The commands of the README for a cluster, as they stand there, on one that has never heard of us."""
 
+import json
 import os
-from collections.abc import Iterator
+import shlex
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cluster.kubernetes import Cluster
+from tests.cluster.namespaces import Refused
 from tests.cluster.parts import kubernetes
+from tests.cluster.test_plugin import PLAN, condition
 from tests.repository.readme import commands
+
+Typed = Callable[[str], str]
+_APPLY = "kubectl apply -f examples/orders.yaml"
+_WAIT = "kubectl wait --for=condition=Ready metadataindex/orders-by-key"
+_STATUS, _PLANNED, _APPROVE, _DOCTOR = (
+    f"kubectl hudi {words}" for words in ("status", "plan orders-by-key", "approve orders-by-key", "doctor")
+)
 
 
 @pytest.fixture
@@ -17,16 +29,41 @@ def bare(tmp_path: Path) -> Iterator[Cluster]:
         yield ready
 
 
-def test_what_the_readme_begins_with_is_taken_by_a_new_cluster(bare: Cluster, tmp_path: Path) -> None:
-    first = [command for command in commands() if command.startswith("kubectl ")][:3]
-    assert first[-1] == "kubectl apply -f examples/orders.yaml"
+@pytest.fixture
+def typed(bare: Cluster, tmp_path: Path) -> Typed:
+    """What a command prints for a person who has kubectl and our programs on the PATH."""
     kubectl = tmp_path / "kubectl"
     kubectl.write_text(f'#!/bin/sh\nexec {kubernetes()} kubectl "$@"\n')
     kubectl.chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "KUBECONFIG": str(bare.kubeconfig)}
+    environment = {
+        "PATH": f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "KUBECONFIG": str(bare.kubeconfig),
+    }
+    return lambda command: bare.run(["bash", "-c", command], environment=environment)
 
-    for command in first:
-        bare.run(["bash", "-c", command], environment=environment)
+
+def test_what_the_readme_begins_with_is_taken_by_a_new_cluster(bare: Cluster, typed: Typed) -> None:
+    shown = [command for command in commands() if command.startswith("kubectl ")]
+    assert shown[2:] == [_APPLY, _WAIT, _STATUS, _PLANNED, _APPROVE, _DOCTOR]
+
+    for command in shown[:3]:
+        typed(command)
 
     found = bare.kubectl("get", "hudi", "-o", "name").split()
     assert sorted(name.rpartition("/")[2] for name in found) == ["orders", "orders-by-key", "orders-nightly-check"]
+    _says(bare, state="AwaitingApproval", conditions=[condition("Approved", "False", "AwaitingApproval")], plan=PLAN)
+    assert "plan 3f9a1c0b2d waits: kubectl hudi plan orders-by-key" in typed(_STATUS)
+    assert "5,000,000 in 10 shards" in typed(_PLANNED)
+    typed(f"echo y | script --quiet --return --command {shlex.quote(_APPROVE)} /dev/null")
+    approved = bare.get("metadataindex/orders-by-key")["metadata"]["annotations"]["hudi-operator.dev/approve"]
+    assert approved == "3f9a1c0b2d"
+    with pytest.raises(Refused, match="not looked at by any operator: HudiTable orders"):
+        typed(_DOCTOR)
+    _says(bare, state="Ready", conditions=[condition("Ready", "True", "Complete")])
+    assert "condition met" in typed(_WAIT)
+
+
+def _says(bare: Cluster, **status: object) -> None:
+    """What an operator would write."""
+    told = json.dumps({"status": {"observedGeneration": 1, **status}})
+    bare.kubectl("patch", "metadataindex/orders-by-key", "--subresource=status", "--type=merge", "-p", told)

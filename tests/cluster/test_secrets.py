@@ -1,5 +1,6 @@
 """A secret's value is searched for wherever somebody might see it."""
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,9 @@ from tests.cluster.manifests import SERVICE, index, service, table
 from tests.cluster.user import User
 
 _CANARY = "canary-7f3b9c15d2"
+_PORT = 9517  # in the network namespace of the cluster
+_FETCH = f"import urllib.request as web; print(web.urlopen('http://127.0.0.1:{_PORT}/metrics').read().decode())"
+_SHOWN = ("hudi", "events", "configmaps", "leases", "jobs", "pods", "serviceaccounts")
 
 
 def test_the_value_of_a_secret_is_nowhere_but_in_the_secret(
@@ -17,19 +21,22 @@ def test_the_value_of_a_secret_is_nowhere_but_in_the_secret(
 ) -> None:
     state = tmp_path / "state"
     user.kubectl("create", "secret", "generic", "store", f"--from-literal=fs.s3a.secret.key={_CANARY}")
-    with cluster.operator(folder=state) as operator, _watched(cluster) as seen:
+    with cluster.operator("--metrics-port", str(_PORT), folder=state) as operator, _watched(cluster) as seen:
         user.apply(table(quiet, storage={"credentialsSecretRef": {"name": "store"}}), index(), service())
         user.wait()
         user.wait(f"tableservice/{SERVICE}", "LastRunSucceeded")
+        metrics = cluster.run([sys.executable, "-c", _FETCH])
         said = operator.said
 
-    shown = {kind: user.kubectl("get", kind, "-o", "yaml") for kind in ("hudi", "events", "configmaps", "leases")}
-    files = [file for file in state.rglob("*") if file.is_file()]
+    shown = {kind: user.kubectl("get", kind, "-o", "yaml") for kind in _SHOWN}
+    files = [file for folder in (state, quiet) for file in folder.rglob("*") if file.is_file()]
     assert "fs.s3a.secret.key" in user.kubectl("get", "secret", "store", "-o", "yaml")
     assert [kind for kind, text in shown.items() if _CANARY in text] == []
     assert _CANARY not in said
+    assert "hudi_" in metrics
+    assert _CANARY not in metrics
     assert [file for file in files if _CANARY.encode() in file.read_bytes()] == []
-    assert any(file.name == "order.json" for file in files)
+    assert {"order.json", "hoodie.properties"} <= {file.name for file in files}
     assert any("run" in arguments for arguments in seen), "no run was ever looked at"
     assert [text for text in seen if _CANARY in text] == []
 

@@ -64,7 +64,7 @@ class Life:
         if RECORD_INDEX in self.world.flags()[0] and self._random.random() < 0.7:
             run_drop(self.world.site("drops"), [RECORD_INDEX])
             self.told.append("dropped")
-        stage = StagedStorage(self.world.storage.restarted())
+        stage = StagedStorage(self.world.storage.restarted(), is_still_meanwhile=True)
         for _ in range(self._random.randrange(_MOST_ACTS)):
             stage.once(self._may(_PER_OPERATION), self._act)
         if self._random.random() < 0.5:

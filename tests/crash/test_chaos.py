@@ -9,7 +9,7 @@ from tests.crash.chaos import Life
 pytestmark = pytest.mark.thorough
 
 _QUICK = (3, 7)
-_LIVES = range(100, 150) if os.environ.get("HUDI_SOAK") else range(100, 112)
+_LIVES = range(100, 150) if os.environ.get("HUDI_SOAK") else range(100, 104)
 
 
 def live(seed: int) -> None:

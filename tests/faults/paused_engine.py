@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hudi_engine.cli.main import main
+from hudi_engine.cli.main import entry
 from hudi_engine.concurrency.zookeeper import ZooKeeperLock
 from hudi_engine.storage.local import LocalStorage
 
@@ -85,11 +85,12 @@ def _give_up_privileges() -> None:
 if __name__ == "__main__":
     folder = Path(sys.argv.pop(1))
     pauses = Pauses(folder)
-    for change in ("create", "replace", "delete"):
-        _tell_of(LocalStorage, change, lambda path, *_, change=change: pauses.step(f"{change} {path}"))
+    for method in ("create_in_parts", "replace", "delete"):  # each `create` is one in parts
+        change = method.partition("_")[0]
+        _tell_of(LocalStorage, method, lambda path, *_, change=change: pauses.step(f"{change} {path}"))
     _tell_of(ZooKeeperLock, "acquire", lambda _: pauses.step("acquired"), is_after=True)
     _tell_of(ZooKeeperLock, "require_held", lambda: pauses.step("asked"))
     _tell_of(ZooKeeperLock, "release", lambda: pauses.step("released"))
     if (folder / "unprivileged").exists():
         _give_up_privileges()
-    main()
+    entry()

@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.faults.engine import Engine, Pause, build_until_ready
 from tests.faults.live import SHORT_LEASE, Scene
 from tests.faults.remains import require_nothing_of_it, require_ready_and_nothing_left
@@ -14,7 +16,8 @@ from tests.interop.live_checks import run_engine
 from tests.interop.live_writers import zookeeper_lock
 from tests.zookeeper.server import ZooKeeperServer
 
-_KILLS: Final = 20 if os.environ.get("HUDI_SOAK") else 6
+pytestmark = pytest.mark.timeout(3600)  # a soak of 20 kills takes nine minutes where nothing else runs
+_KILLS: Final = 20 if os.environ.get("HUDI_SOAK") else 3
 _IN_A_ROW: Final = (2, 1, 3)  # kills before a build is let alone: a build that recovers is killed as well
 _NOTHING_TO_DO: Final = 3  # the one before was killed in the very end
 _SEED: Final = 5

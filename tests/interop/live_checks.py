@@ -24,6 +24,8 @@ _SKIPPING: Final = {
     "hoodie.metadata.index.column.stats.enable": "true",
     "hoodie.metadata.record.index.enable": "true",
 }
+# Commits of two JVMs on a machine with other work may take longer than the minute that is usual.
+_PATIENT: Final = {"hoodie.metadata.index.check.timeout.seconds": "180"}
 
 
 def run_engine(*arguments: str, seconds: float = 300) -> tuple[int, dict[str, Any]]:
@@ -56,7 +58,7 @@ def require_valid(table: Path | LiveTable, *indexes: str) -> None:
 def _properties(table: LiveTable) -> tuple[str, str]:
     """The writers', and what reaches the table's store, in a file."""
     file = table.folder.with_name("writers.properties")
-    known = {**SEVERAL_WRITERS, **table.options, **table.store}
+    known = {**SEVERAL_WRITERS, **table.options, **table.store, **_PATIENT}
     file.write_text("".join(f"{name}={value}\n" for name, value in known.items()))
     return "--props", str(file)
 

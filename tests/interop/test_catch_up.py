@@ -53,8 +53,8 @@ SHARDS = {
     for bound in ("min", "max")
 }
 NUMBERS = range(700)
-_FEW = [("1.2.0", COW), ("1.0.2", MOR), ("0.15.0", MOR)]
-_REST = [("1.2.0", MOR), ("0.15.0", COW)]
+_FEW = [("1.2.0", COW), ("0.15.0", MOR)]
+_REST = [("1.2.0", MOR), ("1.0.2", MOR), ("0.15.0", COW)]
 
 
 @dataclass(frozen=True, slots=True)

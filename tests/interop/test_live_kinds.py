@@ -50,8 +50,9 @@ _WHILE_BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     "1.2.0": {**_KEEP, **_FILE_SERVICE},
 }
 _BY_RECORD_INDEX: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
-_FEW: Final = [("0.15.0", _COW), ("1.0.2", _COW), ("1.2.0", _MOR)]
-_REST: Final = [("0.15.0", _MOR), ("1.0.2", _MOR), ("1.2.0", _COW)]
+# A record index is among them; 0.15.0 and 1.2.0 keep one in `test_live_builds`.
+_FEW: Final = [("1.0.2", _COW)]
+_REST: Final = [("0.15.0", _COW), ("0.15.0", _MOR), ("1.0.2", _MOR), ("1.2.0", _MOR), ("1.2.0", _COW)]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,8 @@ def test_indexes_built_beside_two_writers_are_whole_and_they_keep_and_use_them(
     if table.table_version == 9:
         jvm.create_index(table=table.described(writers.writers[0].options), name="by_part", column="part")
         writers.writers[0].commit()
-        require_valid(table.folder, *names, "secondary_index_by_part")
+        require_valid(table.folder, *names)
+        _require_only_ghosts(table, "secondary_index_by_part")
 
 
 def go_on(writers: LiveWriters, table: LiveTable) -> None:
@@ -102,6 +104,14 @@ def require_right(jvm: Jvm, table: LiveTable, writers: LiveWriters, names: tuple
     require_skipped_right(jvm, table.place, rows)
     if _OF_VALUES in names:
         require_found_by_value(jvm, table.place, _OF_VALUES, rows)
+
+
+def _require_only_ghosts(table: LiveTable, index: str) -> None:
+    """Java's own index of the column by which rows move was seen to keep former entries of rows that a commit moved."""
+    _, found = run_engine("validate", str(table.folder), "--index", index)
+    others = [each for each in found["discrepancies"] if each["fault"] != "ghost"]
+    assert not others, others
+    assert found["checks"][0]["discrepancies"] == len(found["discrepancies"]), found["checks"]
 
 
 def _require_valid(table: LiveTable, names: tuple[str, ...]) -> None:

@@ -23,12 +23,8 @@ FEW = (
     ("0.15.0", 6, COW, "services"),
     ("0.15.0", 6, MOR, "deletions"),
     ("1.0.2", 8, MOR, "partial"),
-    ("1.0.2", 8, COW, "archived"),
     ("1.1.1", 9, MOR, "orders"),
     ("1.1.1", 8, COW, "services"),
-    ("1.2.0", 6, MOR, "compacted"),
-    ("1.2.0", 8, MOR, "deletions"),
-    ("1.2.0", 9, MOR, "partial"),
     ("1.2.0", 9, COW, "orders"),
 )
 # Played by two releases one after the other, so none can make them alone.

@@ -35,13 +35,13 @@ _ELSEWHERE = {
     "kubectl apply -f crds/": ("tests/cluster/test_readme.py", "commands()"),
     "kubectl wait --for=condition=Established -f crds/": ("tests/cluster/test_readme.py", "commands()"),
     "kubectl apply -f examples/orders.yaml": ("tests/cluster/test_readme.py", "commands()"),
-    "kubectl wait --for=condition=Ready metadataindex/orders-by-key": ("tests/cluster/user.py", '"wait"'),
-    "kubectl hudi status": ("tests/cluster/test_plugin.py", '"status"'),
-    "kubectl hudi plan orders-by-key": ("tests/cluster/test_plugin.py", '"plan"'),
-    "kubectl hudi approve orders-by-key": ("tests/cluster/test_plugin.py", '"approve"'),
-    "kubectl hudi doctor": ("tests/cluster/test_plugin.py", '"doctor"'),
-    "hudi-operator local -f examples/orders.yaml": ("tools/demo/local_operator.py", '"local", "-f"'),
+    "kubectl wait --for=condition=Ready metadataindex/orders-by-key": ("tests/cluster/test_readme.py", "commands()"),
+    "kubectl hudi status": ("tests/cluster/test_readme.py", "commands()"),
+    "kubectl hudi plan orders-by-key": ("tests/cluster/test_readme.py", "commands()"),
+    "kubectl hudi approve orders-by-key": ("tests/cluster/test_readme.py", "commands()"),
+    "kubectl hudi doctor": ("tests/cluster/test_readme.py", "commands()"),
 }
+_LOCAL = "hudi-operator local -f examples/orders.yaml"
 
 
 _OF_THE_ENGINE = [command for command in commands() if command.startswith("hudi-engine ")]
@@ -55,18 +55,35 @@ def test_a_command_of_the_engine_does_on_a_golden_table_what_the_readme_shows(co
     for shown, here in {**_WORDS, "s3a://warehouse/orders": str(table), "/data/orders": str(table)}.items():
         command = re.sub(rf"(?<!\S|/){re.escape(shown)}|{re.escape(shown)}(?=\s|$|')", here, command)
 
+    _require_done(command, tmp_path)
+
+
+@pytest.mark.thorough
+def test_the_command_without_a_cluster_makes_all_that_the_example_asks_for_ready(tmp_path: Path) -> None:
+    table = unpack("v9_mor_orders", tmp_path)
+    (tmp_path / "examples").mkdir()
+    example = (ROOT / "examples/orders.yaml").read_text().replace("file:/tables/orders", str(table))
+    (tmp_path / "examples/orders.yaml").write_text(example)
+
+    said = _require_done(_LOCAL, tmp_path)
+
+    assert "orders-by-key" in said
+    assert "ready: 3 resources" in said
+
+
+def _require_done(command: str, folder: Path) -> str:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(
-        ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False
     )
-
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
 
 
 def test_every_other_command_is_run_by_the_test_that_is_named_here() -> None:
     others = {command for command in commands() if command not in _OF_THE_ENGINE}
 
-    assert others == set(_ELSEWHERE)
+    assert others == {*_ELSEWHERE, _LOCAL}
     for command, (file, words) in _ELSEWHERE.items():
         assert words in (ROOT / file).read_text(), f"{command}: {file} does not have {words}"
 

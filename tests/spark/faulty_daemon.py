@@ -5,17 +5,18 @@ Whoever creates a file with the name of a shard's file id in the folder FAULTS a
 
 import os
 import signal
+from collections.abc import Iterable
 from pathlib import Path
 
 from pyspark import daemon
 
 from hudi_engine.storage.local import LocalStorage
 
-_create = LocalStorage.create
+_create = LocalStorage.create_in_parts
 
 
-def _create_and_fail(storage: LocalStorage, path: str, data: bytes) -> None:
-    _create(storage, path, data)
+def _create_and_fail(storage: LocalStorage, path: str, parts: Iterable[bytes]) -> None:
+    _create(storage, path, parts)
     fault = Path(os.environ["FAULTS"], path.rpartition("/")[2].partition("_")[0])
     if fault.exists():
         fault.unlink()
@@ -23,5 +24,5 @@ def _create_and_fail(storage: LocalStorage, path: str, data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    LocalStorage.create = _create_and_fail  # type: ignore[method-assign, assignment]  # the store of one that fails
+    LocalStorage.create_in_parts = _create_and_fail  # type: ignore[method-assign, assignment]  # the store of one that fails
     daemon.manager()  # type: ignore[no-untyped-call]  # as Spark's own

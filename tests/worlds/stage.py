@@ -1,7 +1,7 @@
 """A store and a clock between whose operations a test can act: how two processes are interleaved in one."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
@@ -31,7 +31,9 @@ class Cue:
 class StagedStorage:
     """The store as one process uses it: it writes down what that process does, acts on cues, and knows death.
 
-    After a crash it does nothing for its process any more, whatever handlers still try: a heartbeat stays.
+    After a crash it does nothing for its process any more, whatever handlers still try: a heartbeat stays. While one of
+    its threads acts on a cue the others go on without acting or, if `is_still_meanwhile`, wait: writers of these worlds
+    take no lock, so that an act that finds it free must be over before anybody takes it.
     """
 
     inner: MemoryStorage
@@ -39,6 +41,8 @@ class StagedStorage:
     journal: list[tuple[str, str]] = field(default_factory=list)
     is_dead: bool = False
     is_asleep: bool = False
+    is_still_meanwhile: bool = False
+    _turn: threading.RLock = field(default_factory=threading.RLock)
 
     @property
     def location(self) -> str:
@@ -83,6 +87,9 @@ class StagedStorage:
     def create(self, path: str, data: bytes) -> None:
         self._do("create", path, lambda: self.inner.create(path, data))
 
+    def create_in_parts(self, path: str, parts: Iterable[bytes]) -> None:
+        self.create(path, b"".join(parts))
+
     def replace(self, path: str, data: bytes) -> None:
         self._do("replace", path, lambda: self.inner.replace(path, data))
 
@@ -90,8 +97,22 @@ class StagedStorage:
         self._do("delete", path, lambda: self.inner.delete(path))
 
     def _do(self, operation: str, path: str, run: Callable[[], _Answer]) -> _Answer:
-        if self.is_dead:
+        if self._turn.acquire(blocking=self.is_still_meanwhile):
+            try:
+                if not self.is_dead:
+                    self._act(operation, path)
+            finally:
+                self._turn.release()
+        if self.is_dead:  # it may have died while this thread waited for its turn
             raise Crash("dead already")
+        self.journal.append((operation, path))
+        try:
+            return run()
+        except Crash:
+            self.is_dead = True
+            raise
+
+    def _act(self, operation: str, path: str) -> None:
         for cue in self.cues:
             if not cue.is_done and cue.fits(operation, path):
                 if cue.passes:
@@ -99,12 +120,6 @@ class StagedStorage:
                     continue
                 cue.is_done = True
                 cue.act()
-        self.journal.append((operation, path))
-        try:
-            return run()
-        except Crash:
-            self.is_dead = True
-            raise
 
 
 @dataclass(slots=True)

@@ -74,7 +74,7 @@ class CatchUp:
     not do so, no pending commit is trusted any more.
     """
 
-    def __init__(self, run: Run, base: Base) -> None:
+    def __init__(self, run: Run, base: Base, *, may_wait: bool = True) -> None:
         site, index = run.site, run.plan.of(base.index)
         assert index is not None, f"{base.index} is not of the plan {run.plan.requested_at}"
         self._run = run
@@ -84,7 +84,7 @@ class CatchUp:
         self._vigil = Vigil(Heartbeats(site.storage, site.clock, writers_lease(site.conf)))
         self._complete: set[Instant] = set()  # looked at, and nothing was missing
         self._aware_from = at_time(site.clock.now_ms() + _CLOCKS_APART_MS, site.table().zone)
-        self._timeout_ms = whole_number(site.conf, TIMEOUT_KEY, _TIMEOUT_SECONDS) * 1000
+        self._timeout_ms = whole_number(site.conf, TIMEOUT_KEY, _TIMEOUT_SECONDS) * 1000 if may_wait else 0
         self._waiting_since: int | None = None
         self._behind_since: int | None = None
         self._unaware: Instant | None = None
@@ -225,28 +225,29 @@ class CatchUp:
     def _settle(self, question: Question, reading: Reading | None) -> tuple[int, bool] | Overtaken:
         """Make the index right about one commit; how many rows were looked at, and whether anything was missing."""
         has_changed = False
+        why = ""
         for _ in range(_TRIES):
             self._run.liveness.require_alive()
             reading = reading or self._read(self._run.site.metadata())
             try:
                 changes = self._keeping.derive(reading, question)
-            except NotFound:
-                reading = None  # cleaned or compacted away while we read: the next reading has other files
+            except NotFound as gone:
+                reading, why = None, str(gone)  # cleaned or compacted away meanwhile: the next has other files
                 continue
             if isinstance(changes, Overtaken):
                 return changes
             if not changes.count:
                 return changes.looked_at, has_changed
             has_changed = True
-            reading = None
+            reading, why = None, "others changed the data or the index before it was written"
             if self._apply(question.instant, changes):
-                reading = self._read(self._run.site.metadata())
+                reading, why = self._read(self._run.site.metadata()), "entries of others override it"
                 if changes.is_in_effect(reading):
                     return changes.looked_at, has_changed
         raise Contradiction(
             f"{self._run.site.storage.location}: what the index {self._base.index} lacks of the commit "
-            f"{question.instant} changed {_TRIES} times while it was derived, or is overridden by others. What was "
-            "begun is undone; run the same request again when there is less going on."
+            f"{question.instant} was not put right in {_TRIES} tries; at the last, {why}. What was begun is undone; "
+            "run the same request again when there is less going on."
         )
 
     def _apply(self, instant: str, changes: Correction) -> bool:

@@ -29,6 +29,7 @@ from hudi_engine.errors import (
     OutcomeUnknown,
     StorageUnavailable,
     Superseded,
+    TimedOut,
 )
 from hudi_engine.index.kinds import kind_of
 
@@ -170,6 +171,7 @@ def run_index(run: Run) -> Ready | Skipped | Redo:
         except NotFound as gone:
             return Redo(f"a file vanished while it was read ({gone})")
     ends: dict[str, End] = {}
+    late: TimedOut | None = None
     for index in run.plan.indexes:
         metadata = run.site.metadata()
         base = published_base(metadata, run.plan, index.name)
@@ -185,12 +187,18 @@ def run_index(run: Run) -> Ready | Skipped | Redo:
                 f"{run.plan.requested_at}: another program builds it, or a writer removed our base. What is ours is "
                 "undone; run the request again."
             )
-        end = _caught_up(run, index, base, ends)
+        try:
+            end = _caught_up(run, index, base, ends, late)
+        except TimedOut as waited:
+            late = late or waited
+            continue
         if isinstance(end, Redo):
             return end
         ends[index.name] = end
-        if index is run.plan.indexes[-1]:
+        if late is None and index is run.plan.indexes[-1]:
             return Ready(run.plan.requested_at, tuple(ends.values()))
+    if late is not None:
+        raise late
     if not ends:
         built = "complete already: a writer has built it since it was asked for"
         return Skipped({index.name: built for index in run.plan.indexes})
@@ -199,9 +207,14 @@ def run_index(run: Run) -> Ready | Skipped | Redo:
     return Ready(run.plan.requested_at, tuple(ends.values()))
 
 
-def _caught_up(run: Run, index: PlannedIndex, base: Base, others: Mapping[str, End]) -> End | Redo:
-    """Steps 5 to 9, on a base that is in effect; with the last index of a plan its instant is completed, too."""
-    catch_up = CatchUp(run, base)
+def _caught_up(
+    run: Run, index: PlannedIndex, base: Base, others: Mapping[str, End], late: TimedOut | None
+) -> End | Redo:
+    """Steps 5 to 9, on a base that is in effect; with the last index of a plan its instant is completed, too.
+
+    Once one of the plan is `late` the others do not wait: they are complete at once, or undone with it.
+    """
+    catch_up = CatchUp(run, base, may_wait=late is None)
     while True:
         reached = catch_up.run()  # 5 and 6
         if isinstance(reached, Overtaken):
@@ -213,7 +226,7 @@ def _caught_up(run: Run, index: PlannedIndex, base: Base, others: Mapping[str, E
             if not isinstance(standing, Behind):
                 end = End(run.plan.requested_at, index.name, index.upto, standing.upto)
                 complete_index(run, transaction, index)  # 7 and 8.a
-                if index is run.plan.indexes[-1]:
+                if late is None and index is run.plan.indexes[-1]:
                     _complete(run, transaction, {**others, index.name: end})  # 8.b
                 return end
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from hudi_engine.errors import NotFound
@@ -80,8 +81,8 @@ def _touched(table: Table, instant: Instant) -> set[str] | None:
         return {stat.partition for stat in commit.stats} | commit.replaced.keys()
     if instant.action not in _RECORDS:
         return None
-    data = table.storage.read(table.path_of(instant))
-    record: Any = service_records.decode(_RECORDS[instant.action], data)
+    decode = partial(service_records.decode, _RECORDS[instant.action])
+    record: Any = table.record(table.path_of(instant), decode)
     return set(record["partitionMetadata"] or {})
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from hudi_engine.concurrency.instant_times import just_above, just_below
@@ -129,6 +130,6 @@ def _rolled_back(metadata: MetadataTable) -> Iterator[str]:
 
 
 def _targets(metadata: MetadataTable, rollback: Instant) -> list[str]:
-    data = metadata.table.storage.read(metadata.table.path_of(rollback))
-    record: Any = service_records.decode(RecordName.ROLLBACK, data)
+    decode = partial(service_records.decode, RecordName.ROLLBACK)
+    record: Any = metadata.table.record(metadata.table.path_of(rollback), decode)
     return list(record["commitsRollback"] or ())

@@ -9,7 +9,6 @@ from hudi_engine.format import service_records
 from hudi_engine.format.instant_names import Action, Instant, InstantTime, State
 from hudi_engine.format.service_records import RecordName
 from hudi_engine.index.kinds import is_index_name
-from hudi_engine.storage.protocol import FileStat
 from hudi_engine.table.table import Table
 from hudi_engine.table.timeline import Timeline, require_content
 
@@ -46,15 +45,12 @@ class IndexPlan:
 def read_plan(table: Table, instant: Instant) -> IndexPlan:
     """The plan of an indexing instant in whatever state it is."""
     requested = instant.in_state(State.REQUESTED)
-    path = table.path_of(requested)
-    data = table.storage.read(path)
-    require_content(FileStat(path, len(data), 0))
-    try:
-        record: Any = service_records.decode(RecordName.INDEX_PLAN, data)
-        indexes = tuple(_planned(info) for info in record["indexPartitionInfos"] or ())
-    except CorruptFile as corrupt:
-        raise corrupt.in_file(path) from corrupt
-    return IndexPlan(instant.requested_at, indexes)
+    return IndexPlan(instant.requested_at, table.record(table.path_of(requested), _indexes))
+
+
+def _indexes(data: bytes) -> tuple[PlannedIndex, ...]:
+    record: Any = service_records.decode(RecordName.INDEX_PLAN, require_content(data))
+    return tuple(_planned(info) for info in record["indexPartitionInfos"] or ())
 
 
 def pending_plans(table: Table, timeline: Timeline) -> dict[Instant, IndexPlan]:

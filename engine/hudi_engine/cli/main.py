@@ -3,12 +3,13 @@
 import logging
 import os
 import sys
-from typing import Annotated
+from contextlib import suppress
+from typing import Annotated, NoReturn
 
 import typer
 
 from hudi_engine.cli import index, metadata, screen
-from hudi_engine.cli.failures import CLOSED_PIPE, DEBUG, document_of, leave
+from hudi_engine.cli.failures import CLOSED_PIPE, DEBUG, INTERNAL_ERROR, document_of, leave
 from hudi_engine.cli.files import files
 from hudi_engine.cli.inspect import inspect
 from hudi_engine.cli.lookup import lookup
@@ -17,6 +18,7 @@ from hudi_engine.cli.read import read
 from hudi_engine.cli.run import run
 from hudi_engine.cli.timeline import timeline
 from hudi_engine.cli.validate import validate
+from hudi_engine.compute.heap import share_heaps
 from hudi_engine.errors import EngineError
 
 app = typer.Typer(
@@ -43,8 +45,29 @@ def options(
         os.environ[DEBUG] = "1"
 
 
+def entry() -> NoReturn:
+    """The process: `main`, and an end that is not Python's own.
+
+    A thread of Arrow's that is about to give back what Python lent it aborts a process whose Python is gone already,
+    after all is done and said: a build that was ready ended with SIGABRT.
+    """
+    code: object = 0
+    try:
+        main()
+    except SystemExit as left:
+        code = left.code or 0
+    with suppress(OSError):
+        sys.stderr.flush()
+    try:
+        sys.stdout.flush()
+    except OSError:
+        code = CLOSED_PIPE
+    os._exit(code if isinstance(code, int) else INTERNAL_ERROR)
+
+
 def main() -> None:
-    """The entry point: no traceback of anybody's reaches the user unless asked for."""
+    """What the command does: no traceback of anybody's reaches the user unless asked for."""
+    share_heaps()
     logging.getLogger("kazoo").addHandler(logging.NullHandler())  # what it warns of we tell as errors
     try:
         app(standalone_mode=True)
@@ -66,4 +89,4 @@ def _fail(error: BaseException) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    entry()

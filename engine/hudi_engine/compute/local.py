@@ -1,7 +1,7 @@
 """An index of rows built by threads of this process, in bounded memory."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import closing
 from dataclasses import dataclass
@@ -27,15 +27,14 @@ from hudi_engine.watch import Watch
 # The spill holds up to two times its limit, and as much again is needed to sort and to write.
 _PARTS: Final = 4
 # So many rows of a shard go by before memory is given back: what is given back too often is asked for again.
-_ROWS_KEPT: Final = 1 << 16
+_ROWS_KEPT: Final = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
 class LocalCompute:
     """`Compute` by so many threads. Beyond `memory_bytes` keys are kept below `scratch` until they are written.
 
-    Beside those bytes each thread holds what it reads of a file at a time (a slice with logs whole) and the HFile
-    that it makes.
+    Beside those bytes each thread holds what it reads of a file at a time (a slice with logs whole).
     """
 
     threads: int
@@ -47,7 +46,7 @@ class LocalCompute:
         with tempfile.TemporaryDirectory(dir=self.scratch, prefix="index-") as folder:
             spill = Spill(Path(folder), self.memory_bytes // _PARTS)
             self._read(order, spill, watch)
-            return self._write(order, spill, storage, watch)
+            return self._write(order, spill, storage, watch, Path(folder))
 
     def build_of_files(self, order: FileOrder[Any], storage: Storage, watch: Watch) -> Built:
         return build_of_files(order, storage, watch, Room(self.memory_bytes // _PARTS, self.scratch))
@@ -63,7 +62,7 @@ class LocalCompute:
             for rows in done:
                 watch.advance(1, rows)
 
-    def _write(self, order: BuildOrder, spill: Spill, storage: Storage, watch: Watch) -> Built:
+    def _write(self, order: BuildOrder, spill: Spill, storage: Storage, watch: Watch, scratch: Path) -> Built:
         writer = ShardWriter(values_of(order), recipe_of(order.table_version, order.created_ms))
         targets = [
             ShardAttempt(file_id, place, order.attempt, 0, order.instant, order.entries.index)
@@ -71,7 +70,8 @@ class LocalCompute:
         ]
         watch.begin("write shards", len(targets))
         files, duplicates = [], Duplicates()
-        works = (partial(_write_shard, writer, target, spill, storage) for target in targets)
+        write = partial(writer.write, storage=storage, scratch=scratch)
+        works = (partial(_write_shard, write, target, spill) for target in targets)
         with closing(in_threads(self.threads, works)) as done:
             for result in done:
                 duplicates.add(result.duplicates)
@@ -101,9 +101,9 @@ def _give_back() -> None:
 
 
 def _write_shard(
-    writer: ShardWriter, target: ShardAttempt, spill: Spill, storage: Storage, is_over: Event
+    write: Callable[[Iterator[Any], ShardAttempt], ShardResult], target: ShardAttempt, spill: Spill, is_over: Event
 ) -> ShardResult:
-    result = writer.write(_until(is_over, spill.run(target.place)), target, storage)
+    result = write(_until(is_over, spill.run(target.place)), target)
     _give_back()
     return result
 

@@ -14,8 +14,8 @@ RUN: Final = pa.schema(
     [pa.field("key", pa.large_binary(), nullable=False), pa.field("slice", pa.int32(), nullable=False)]
 )
 # A piece is worked upon while it is in the processor's cache; of long keys it has few.
-_PIECE_ROWS: Final = 1 << 16
-_PIECE_BYTES: Final = 4 << 20
+_PIECE_ROWS: Final = 1 << 15
+_PIECE_BYTES: Final = 2 << 20
 
 
 class SliceKeys(NamedTuple):

@@ -1,8 +1,10 @@
 """The entries of one shard to its HFile."""
 
-import io
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -14,7 +16,13 @@ from hudi_engine.format.hfile.write import Recipe, hfile_chunks
 from hudi_engine.index.entries import WRITTEN_SCHEMA
 from hudi_engine.index.metadata_table import FOLDER
 from hudi_engine.storage.protocol import Storage
+from hudi_engine.storage.scratch import room_in
 
+_PART_BYTES: Final = 1 << 20
+_FOR: Final = (
+    "an HFile before it is copied to the table",
+    "Make room, or let TMPDIR name a folder on a larger disk, and build again.",
+)
 _ENTRY: Final = pa.schema([pa.field("key", pa.large_binary()), pa.field("value", pa.large_binary())])
 
 
@@ -44,17 +52,22 @@ class ShardWriter:
     values: Any
     recipe: Recipe
 
-    def write(self, run: Iterable[Any], target: ShardAttempt, storage: Storage) -> ShardResult:
-        """The HFile made of a run, whole in memory once and then created in the data table's `storage`."""
+    def write(self, run: Iterable[Any], target: ShardAttempt, storage: Storage, scratch: Path) -> ShardResult:
+        """The HFile made of a run, in a nameless file below `scratch` first, then in the data table's `storage`.
+
+        Whether there is to be one is known at its end only, and beside the table nothing is left of a dead process.
+        """
         duplicates = Duplicates()
         entries = _Entries(self.values)
-        file = io.BytesIO()
-        for chunk in hfile_chunks(entries.of(unique(run, duplicates)), self.recipe):
-            file.write(chunk)
-        if duplicates.count or not entries.count:
-            return ShardResult(None, duplicates)
-        size_bytes = file.tell()
-        storage.create(f"{FOLDER}/{target.path}", file.getvalue())
+        with tempfile.TemporaryFile(dir=scratch) as file:
+            with room_in(scratch, *_FOR):
+                file.writelines(hfile_chunks(entries.of(unique(run, duplicates)), self.recipe))
+                file.flush()
+            if duplicates.count or not entries.count:
+                return ShardResult(None, duplicates)
+            size_bytes = file.tell()
+            file.seek(0)
+            storage.create_in_parts(f"{FOLDER}/{target.path}", iter(partial(file.read, _PART_BYTES), b""))
         return ShardResult(ShardFile(target.file_id, target.path, size_bytes, entries.count), duplicates)
 
 

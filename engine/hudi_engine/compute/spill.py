@@ -20,7 +20,7 @@ _FOR = (
 # What an array costs beyond its values.
 _ARRAY_BYTES: Final = 512
 # Of each run one piece is in memory when runs are merged.
-_PIECE_BYTES: Final = 1 << 18
+_PIECE_BYTES: Final = 1 << 17
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import NewType
 
 from hudi_engine.errors import Unsupported
@@ -67,6 +68,7 @@ class Instant:
         return replace(self, state=state, completed_at=None)
 
 
+@lru_cache(maxsize=1 << 14)  # a timeline is listed again and again, and keeps most of its names
 def parse_instant(name: str) -> Instant | None:
     """The instant that a timeline file's name says; None for names that are no instant's.
 

@@ -123,10 +123,10 @@ class Writing:
             for _, content in parcels:
                 _unpack(content, place, spill)
             storage = WrittenOnce(build.reader.storage())
-            result = build.writer.write(spill.run(place), build.targets[place], storage)
+            result = build.writer.write(spill.run(place), build.targets[place], storage, Path(folder))
             if (file := result.file) is not None:
                 self.rows.add(file.entries)
-                size_bytes = storage.kept_bytes[f"{FOLDER}/{file.path}"]
+                size_bytes = storage.kept_bytes.get(f"{FOLDER}/{file.path}", file.size_bytes)
                 result = replace(result, file=replace(file, size_bytes=size_bytes))
             yield result
 

@@ -36,8 +36,8 @@ class SparkCompute:
 
     Executors open the table by `location` and `conf`, which is sent to them, secrets included. The keys that a task
     holds take about `memory_bytes` in its Python process; the rest is in Spark's folders for such things. Memory holds
-    beside that what is read at a time of a file (of a slice with logs all of it), and the HFile that a task makes. The
-    driver holds the slices of the order, one value for each, and what became of each shard.
+    beside that what is read at a time of a file (of a slice with logs all of it). The driver holds the slices of the
+    order, one value for each, and what became of each shard.
 
     However often Spark tries a task again or twice at once, a shard has one file.
     """

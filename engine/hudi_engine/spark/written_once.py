@@ -1,5 +1,6 @@
 """Files that a task may write again when an earlier try at it has written them already, or another is writing them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from hudi_engine.errors import AlreadyExists
@@ -12,7 +13,8 @@ class WrittenOnce:
 
     Every try of a task writes the same entries under the same name, so that it does not matter whose stay, and there
     is never a second file: not even of a try that Spark has given up and that goes on. Their bytes may differ if
-    executors are of different kinds, since compression goes by the processor: `kept_bytes` has the size of what stays.
+    executors are of different kinds, since compression goes by the processor: `kept_bytes` has the size of what stays
+    of another try.
     """
 
     storage: Storage
@@ -32,9 +34,11 @@ class WrittenOnce:
         return self.storage.list(folder)
 
     def create(self, path: str, data: bytes) -> None:
-        self.kept_bytes[path] = len(data)
+        self.create_in_parts(path, [data])
+
+    def create_in_parts(self, path: str, parts: Iterable[bytes]) -> None:
         try:
-            self.storage.create(path, data)
+            self.storage.create_in_parts(path, parts)
         except AlreadyExists:
             self.kept_bytes[path] = len(self.storage.read(path))
 

@@ -1,5 +1,6 @@
 """A folder of a store as a store of its own: how the metadata table, which lies in its data table, is opened."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from hudi_engine.storage.paths import require_file_path, require_folder_path
@@ -31,6 +32,9 @@ class InFolder:
 
     def create(self, path: str, data: bytes) -> None:
         self.whole.create(self._file(path), data)
+
+    def create_in_parts(self, path: str, parts: Iterable[bytes]) -> None:
+        self.whole.create_in_parts(self._file(path), parts)
 
     def replace(self, path: str, data: bytes) -> None:
         self.whole.replace(self._file(path), data)

@@ -4,7 +4,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from hudi_engine.errors import (
@@ -56,7 +56,8 @@ class LocalStorage:
     the exclusive rename of Linux takes their place; a file system with neither is refused, since a file opened
     exclusively under its final name can be read, or left behind by a crash, half written.
 
-    A crash may leave the hidden file behind; it is never listed and no Hudi reader takes it for anything.
+    The hidden file has no name before its content is on the disk (not on network file systems): of a process that is
+    killed nothing is left. Where it is, it is never listed, and no Hudi reader takes it for anything.
 
     Hadoop's local file system keeps a checksum file `.name.crc` beside each `name` that Java wrote. It is not part of
     the table and is not listed; whoever changes `name` must remove it, or Java finds the new content damaged.
@@ -96,16 +97,19 @@ class LocalStorage:
         return tuple(sorted((child for child in children if child), key=lambda child: child.path))
 
     def create(self, path: str, data: bytes) -> None:
+        self.create_in_parts(path, [data])
+
+    def create_in_parts(self, path: str, parts: Iterable[bytes]) -> None:
         require_file_path(path)
         with self._errors(path):
             # Of what is there nothing is touched: Java fails to take a lock whose checksum file goes as it sets the
             # file's rights, and leaves the lock file behind for ever.
             if os.path.lexists(self._resolve_name(path)):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-        self._write(path, data, publish_new)
+        self._write(path, parts, publish_new)
 
     def replace(self, path: str, data: bytes) -> None:
-        self._write(path, data, os.replace)
+        self._write(path, [data], os.replace)
 
     def delete(self, path: str) -> None:
         require_file_path(path)
@@ -115,7 +119,7 @@ class LocalStorage:
                 os.unlink(name)
             remove_checksum_file(name)
 
-    def _write(self, path: str, data: bytes, publish: Callable[[str, str], None]) -> None:
+    def _write(self, path: str, parts: Iterable[bytes], publish: Callable[[str, str], None]) -> None:
         require_file_path(path)
         with self._errors(path):
             name = self._resolve_name(path)
@@ -123,7 +127,7 @@ class LocalStorage:
             make_folders(folder)
             temporary = os.path.join(folder, f"{_TEMPORARY}{secrets.token_hex(8)}.tmp")
             try:
-                write_flushed(temporary, data)
+                write_flushed(temporary, parts)
                 # Before the content changes: Java reads a file without a checksum file unchecked, and one with a
                 # stale checksum file not at all.
                 remove_checksum_file(name)

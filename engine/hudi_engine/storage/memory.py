@@ -1,6 +1,7 @@
 """A table in memory, which dies where a test says."""
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -77,12 +78,10 @@ class MemoryStorage:
         require_folder_path(folder)
         prefix = f"{folder}/" if folder else ""
         children = {}
-        for path, (data, modified_ms) in self._files.items():
-            if path.startswith(prefix):
-                name, slash, _ = path.removeprefix(prefix).partition("/")
-                child = prefix + name
-                children[child] = FileStat(child, 0 if slash else len(data), modified_ms, is_folder=bool(slash))
-        return tuple(children[path] for path in sorted(children))
+        for path, (data, modified_ms) in [each for each in list(self._files.items()) if each[0].startswith(prefix)]:
+            name, slash, _ = path.removeprefix(prefix).partition("/")
+            children[prefix + name] = (0 if slash else len(data), modified_ms, bool(slash))
+        return tuple(FileStat(path, *children[path]) for path in sorted(children))
 
     def create(self, path: str, data: bytes) -> None:
         require_file_path(path)
@@ -90,6 +89,9 @@ class MemoryStorage:
             if path in self._files:
                 raise AlreadyExists(f"{self.location}/{path}: exists already")
             self._write(path, data, can_tear=False)
+
+    def create_in_parts(self, path: str, parts: Iterable[bytes]) -> None:
+        self.create(path, b"".join(parts))
 
     def replace(self, path: str, data: bytes) -> None:
         require_file_path(path)

@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
@@ -107,6 +107,9 @@ class ObjectStorage:
                 raise _lost(refusal) from refusal
             if found != claim:
                 raise AlreadyExists(f"{self._shown(path)}: exists already") from refusal
+
+    def create_in_parts(self, path: str, parts: Iterable[bytes]) -> None:
+        self.create(path, b"".join(parts))
 
     def replace(self, path: str, data: bytes) -> None:
         self._put(path, data, "overwrite", secrets.token_hex(16))

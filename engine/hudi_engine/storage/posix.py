@@ -3,22 +3,60 @@
 import ctypes
 import errno
 import os
+import shutil
+from collections.abc import Iterable
 
 from hudi_engine.errors import Unsupported
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}
 _NO_SUCH_CALL = {errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS}
+_NO_NAMELESS_FILES = {errno.EISDIR, *_NO_SUCH_CALL}
 
 
-def write_flushed(name: str, data: bytes) -> None:
-    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+def write_flushed(name: str, parts: Iterable[bytes]) -> None:
+    """A new file with its content on the disk. Where it can it has its name last, so that a death leaves nothing."""
+    nameless = _open_nameless(os.path.dirname(name))
+    descriptor = _open_new(name) if nameless is None else nameless
     try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
+        for part in parts:
+            rest = memoryview(part)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
         os.fsync(descriptor)
+        if nameless is not None:
+            _give_name(nameless, name)
     finally:
         os.close(descriptor)
+
+
+def _open_new(name: str) -> int:
+    return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+
+
+def _open_nameless(folder: str) -> int | None:
+    """A file of the folder that nobody sees, where the system and the file system have such files."""
+    if not hasattr(os, "O_TMPFILE"):
+        return None
+    try:
+        return os.open(folder, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno not in _NO_NAMELESS_FILES:
+            raise
+        return None
+
+
+def _give_name(nameless: int, name: str) -> None:
+    path = f"/proc/self/fd/{nameless}"
+    try:
+        os.link(path, name, src_dir_fd=nameless)  # a descriptor makes Python follow the link that this path is
+    except OSError as error:
+        if error.errno not in {*_NO_HARD_LINKS, errno.ENOENT}:  # without links, or without /proc
+            raise
+        os.lseek(nameless, 0, os.SEEK_SET)
+        with open(nameless, "rb", closefd=False) as written, open(_open_new(name), "wb") as file:
+            shutil.copyfileobj(written, file)
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def publish_new(temporary: str, name: str) -> None:

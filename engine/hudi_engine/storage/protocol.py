@@ -1,5 +1,6 @@
 """What the engine asks of a store."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,7 +23,8 @@ class Storage(Protocol):
     """A table's files. Every path is relative to the base path and is refused if it leads outside of it.
 
     `create` is the one atomic promise: of any number of creators of a name one wins, the others get
-    `AlreadyExists`, and no reader ever sees part of the content. `replace` is last-writer-wins and whole:
+    `AlreadyExists`, and no reader ever sees part of the content. `create_in_parts` promises the same of what the
+    parts make together; a store of this machine holds one of them at a time. `replace` is last-writer-wins and whole:
     a reader sees the old content or the new. `delete` of what is gone already is fine. `list` gives the children
     of one folder, in name order; a folder that is not there has none.
     """
@@ -36,6 +38,7 @@ class Storage(Protocol):
     def read_range(self, path: str, start: int, length: int) -> bytes: ...
     def list(self, folder: str) -> tuple[FileStat, ...]: ...
     def create(self, path: str, data: bytes) -> None: ...
+    def create_in_parts(self, path: str, parts: Iterable[bytes]) -> None: ...
     def replace(self, path: str, data: bytes) -> None: ...
     def delete(self, path: str) -> None: ...
 

@@ -1,9 +1,11 @@
 """One Hudi table: what is in it now. Everything read here is a snapshot; to see news, read again."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
@@ -14,7 +16,7 @@ from hudi_engine.format import avro_schema
 from hudi_engine.format.instant_names import Action, Instant, State, instant_file
 from hudi_engine.format.names import PARTITION_METAFILE, parse_log_file
 from hudi_engine.storage.paths import require_folder_path
-from hudi_engine.storage.protocol import FileStat, Storage
+from hudi_engine.storage.protocol import FileStat, Storage, is_remote
 from hudi_engine.table.config import TableConfig, parse_config
 from hudi_engine.table.conform import select_columns, with_meta_columns
 from hudi_engine.table.contents import (
@@ -39,6 +41,10 @@ from hudi_engine.table.zone import ZONE_KEY, at_time, parse_as_of, require_zone,
 _COMMITS = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
 _KEEP_THE_SCHEMA = frozenset({"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"})
 _DEEPEST = 16  # folders below folders; more are a link that leads back
+_Record = TypeVar("_Record")
+_LOOKS: Final = 5
+_PAUSE_SECONDS: Final = 0.2
+_FILLED_WITHIN_MS: Final = 10_000
 _LISTERS = 16  # folders listed at once: an object store answers one listing in some 50 ms
 
 
@@ -63,11 +69,26 @@ class Table:
         """The archived instants."""
         return read_history(self.storage, self.config)
 
+    def record(self, path: str, parse: Callable[[bytes], _Record]) -> _Record:
+        """What `parse` makes of a file of the timeline.
+
+        Java makes a file and then fills it, and a store of this machine shows it meanwhile: one that is new and empty,
+        or ends early, is looked at again for a moment before it is believed.
+        """
+        with _naming(path):
+            for _ in range(_LOOKS):
+                with suppress(CorruptFile):
+                    if data := self.storage.read(path):
+                        return parse(data)
+                if not self._may_be_filled_yet(path):
+                    break
+                self.clock.sleep(_PAUSE_SECONDS)
+            return parse(self.storage.read(path))
+
     def commit(self, instant: Instant) -> CommitMetadata:
         """What a completed commit says about itself."""
-        path = self.path_of(instant)
-        with _naming(path):
-            return parse_commit(self.storage.read(path), instant.action, layout=self.config.layout)
+        parse = partial(parse_commit, action=instant.action, layout=self.config.layout)
+        return self.record(self.path_of(instant), parse)
 
     def archived_commits(self, first: str, last: str) -> list[tuple[Instant, CommitMetadata]]:
         """The archived commits from `first` to `last`, with what each says about itself."""
@@ -75,24 +96,16 @@ class Table:
 
     def undone(self, instant: Instant) -> frozenset[str]:
         """The instants that a completed rollback or restore undid."""
-        path = self.path_of(instant)
-        with _naming(path):
-            return parse_undone(self.storage.read(path), instant.action)
+        return self.record(self.path_of(instant), partial(parse_undone, action=instant.action))
 
     def cleaned(self, instant: Instant) -> Mapping[str, tuple[str, ...]]:
         """The names of the files that a completed clean deleted, by partition."""
-        path = self.path_of(instant)
-        with _naming(path):
-            return parse_cleaned(self.storage.read(path))
+        return self.record(self.path_of(instant), parse_cleaned)
 
     def compaction_plan(self, instant: Instant) -> tuple[CompactionOperation, ...]:
         """What a pending or completed compaction was asked to do."""
         requested = Instant(instant.requested_at, _pending_action(instant.action), State.REQUESTED)
-        path = self.path_of(requested)
-        data = self.storage.read(path)
-        require_content(FileStat(path, len(data), 0))
-        with _naming(path):
-            return parse_compaction_plan(data)
+        return self.record(self.path_of(requested), lambda data: parse_compaction_plan(require_content(data)))
 
     def earliest_kept(self, timeline: Timeline) -> str:
         """The oldest instant that the last clean left readable; empty if nothing was cleaned.
@@ -102,9 +115,7 @@ class Table:
         cleans = [instant for instant in timeline.of(Action.CLEAN) if instant.is_completed]
         if not cleans:
             return ""
-        path = self.path_of(cleans[-1])
-        with _naming(path):
-            named = parse_earliest_kept(self.storage.read(path))
+        named = self.record(self.path_of(cleans[-1]), parse_earliest_kept)
         return named or next((write.requested_at for write in timeline.writes() if write.is_completed), "")
 
     def partitions(self) -> dict[str, tuple[FileStat, ...]]:
@@ -239,6 +250,13 @@ class Table:
     def _time_of_file(self, timeline: Timeline, instant: Instant) -> str:
         """Where the name does not tell (layout 1, and files that an upgrade left), the modification time does."""
         return at_time(timeline.files[instant_file(instant)].modified_ms, self.zone)
+
+    def _may_be_filled_yet(self, path: str) -> bool:
+        if is_remote(self.storage):
+            return False
+        folder = path.rpartition("/")[0]
+        modified_ms = next((file.modified_ms for file in self.storage.list(folder) if file.path == path), 0)
+        return self.clock.now_ms() - modified_ms < _FILLED_WITHIN_MS
 
     def path_of(self, instant: Instant) -> str:
         """The instant's file in the state that it is in."""

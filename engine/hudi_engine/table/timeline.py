@@ -77,12 +77,12 @@ def read_timeline(files: Iterable[FileStat]) -> Timeline:
     return Timeline(tuple(ordered), seen)
 
 
-def require_content(file: FileStat) -> None:
-    """A completed service file is never empty; zero bytes are a crash between create and write (field failure 29)."""
-    if file.size_bytes == 0:
+def require_content(data: bytes) -> bytes:
+    """A plan is never empty; zero bytes are a crash between create and write (field failure 29)."""
+    if not data:
         raise CorruptFile(
             "an empty file where a record was expected: the writer died between creating and filling it. "
             "Let a Hudi writer with this action roll it back or remove it",
             0,
-            file.path,
         )
+    return data

@@ -1,6 +1,7 @@
 """Instant times as moments. A LOCAL timeline is in its writers' zone, which no file records: it is configuration."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hudi_engine.errors import Contradiction, NotFound, Unsupported
@@ -26,6 +27,7 @@ def zone_of(config: TableConfig, configured: str) -> ZoneInfo:
         raise Unsupported(f"{ZONE_KEY}={configured!r}: no such time zone; expected a name like Europe/Paris") from None
 
 
+@lru_cache(maxsize=1 << 14)  # a timeline is read again and again, and keeps most of its instants
 def to_ms(instant: str, zone: ZoneInfo) -> int | None:
     """The moment that an instant time names; None for reserved times that name none."""
     digits = instant[:17].ljust(17, "9") if len(instant) >= 14 else ""

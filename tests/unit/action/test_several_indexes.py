@@ -89,6 +89,23 @@ def test_an_index_that_times_out_is_undone_and_one_that_was_complete_stays() -> 
     require_valid(world.metadata(), [RECORD_INDEX])
 
 
+def test_an_index_that_times_out_does_not_keep_those_after_it_from_being_complete() -> None:
+    world, compaction = compacting()
+    stats_first = IndexRequest((STATS, RECORD_INDEX))
+
+    with pytest.raises(TimedOut, match=STATS):
+        build(world.site(), stats_first)
+
+    assert world.flags() == (("files", RECORD_INDEX), ())
+    assert not plans(world)
+    require_valid(world.metadata(), [RECORD_INDEX])
+    complete_compaction(world, compaction)
+    outcome = build(world.site(), stats_first)
+    assert isinstance(outcome, Ready)
+    assert [end.index for end in outcome.ends] == [STATS]
+    require_valid(world.metadata(), stats_first.names)
+
+
 def test_the_same_request_again_skips_what_is_complete_and_builds_the_rest() -> None:
     world, compaction = compacting()
     with pytest.raises(TimedOut):

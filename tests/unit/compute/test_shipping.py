@@ -1,6 +1,7 @@
 """What the tasks of a cluster need can be sent to them."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,16 +12,16 @@ from hudi_engine.compute.shard_names import Group, ShardAttempt
 from tests.unit.compute.tables import SOLO, KeyTable, file_id
 
 
-def test_a_shard_is_written_by_another_process_as_by_this_one() -> None:
+def test_a_shard_is_written_by_another_process_as_by_this_one(tmp_path: Path) -> None:
     table = KeyTable.of({("p", file_id(1)): ["a", "b"]})
     writer = ShardWriter(values_of(table.order({None: 1})), recipe_of(9, 1))
     target = ShardAttempt("record-index-0000-0", 0, 1, 0, SOLO)
     keys, numbers = pa.array([b"b", b"a"], pa.large_binary()), np.zeros(2, np.int32)
 
-    here = writer.write(sorted_run(keys, numbers), target, table.storage)
+    here = writer.write(sorted_run(keys, numbers), target, table.storage, tmp_path)
     there_writer, there_target = pickle.loads(pickle.dumps((writer, target)))
     elsewhere = KeyTable.of({}).storage
-    there = there_writer.write(sorted_run(keys, numbers), there_target, elsewhere)
+    there = there_writer.write(sorted_run(keys, numbers), there_target, elsewhere, tmp_path)
 
     path = f".hoodie/metadata/{target.path}"
     assert (there.file, there.duplicates) == (here.file, here.duplicates)

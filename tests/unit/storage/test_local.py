@@ -1,5 +1,6 @@
 """The local storage: its promises, links, crashes, races, and Hadoop's checksum files."""
 
+import errno
 import os
 import resource
 import subprocess
@@ -15,6 +16,8 @@ from hudi_engine.storage.posix import publish_new, rename_exclusively
 from hudi_engine.storage.protocol import Storage
 from tests.create_race import run_race
 from tests.storage_contract import PROMISES
+
+_OPEN = os.open
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
@@ -182,8 +185,34 @@ def test_a_process_that_dies_before_publishing_leaves_the_name_as_it_was(tmp_pat
     died = subprocess.run([sys.executable, "-c", _KILLED_WHILE_WRITING, str(tmp_path), write], check=False)
 
     assert died.returncode == 9
-    assert [child.path for child in LocalStorage(str(tmp_path)).list("")] == ([] if write == "create" else ["x"])
+    assert os.listdir(tmp_path) == ([] if write == "create" else ["x"])
     assert write == "create" or (tmp_path / "x").read_bytes() == b"old content"
+
+
+def _without_nameless_files(path: str, flags: int, *others: int) -> int:
+    if flags & os.O_TMPFILE == os.O_TMPFILE:
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+    return _OPEN(path, flags, *others)
+
+
+def _without_hard_links(*_: object, **__: object) -> None:
+    raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+
+@pytest.mark.parametrize(("call", "lacking"), [("open", _without_nameless_files), ("link", _without_hard_links)])
+def test_a_file_system_that_lacks_something_is_written_to_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, lacking: Callable[..., object]
+) -> None:
+    monkeypatch.setattr(os, call, lacking)
+    storage = LocalStorage(str(tmp_path))
+
+    storage.create_in_parts("x", [b"first ", b"second"])
+    storage.replace("y", b"content")
+    with pytest.raises(AlreadyExists):
+        storage.create("x", b"other")
+
+    assert (storage.read("x"), storage.read("y")) == (b"first second", b"content")
+    assert sorted(os.listdir(tmp_path)) == ["x", "y"]
 
 
 def test_no_room_is_said_so_and_nothing_is_left(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from hudi_engine.format.hfile.wire import Bytes
 # size that is less than a cell.
 BLOCK_BYTES = 65536
 # A run is the unit of work of a thread: enough blocks to be worth the hand-over.
-RUN_BYTES = 4 << 20
+RUN_BYTES = 2 << 20
 HEAD = np.dtype([("zero", "u1"), ("key", ">u4"), ("value", ">u4"), ("row", ">u2")])
 
 
