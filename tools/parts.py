@@ -24,9 +24,17 @@ class PartMissingError(Exception):
 
 def bundle_jar(version: str) -> Path:
     """The Hudi bundle for Spark 3.5 of that version, fetched by Maven if it is not in the cache yet."""
-    artifact = "hudi-spark3.5-bundle_2.12"
+    return _jar("org.apache.hudi", "hudi-spark3.5-bundle_2.12", version)
+
+
+def s3_jars() -> tuple[Path, ...]:
+    """What PySpark 3.5 lacks to read and write `s3a://`: as old as the Hadoop in it."""
+    return _jar("org.apache.hadoop", "hadoop-aws", "3.3.4"), _jar("com.amazonaws", "aws-java-sdk-bundle", "1.12.262")
+
+
+def _jar(group: str, artifact: str, version: str) -> Path:
     name = f"{artifact}-{version}.jar"
-    return cached("jars", name, lambda folder: _copy_artifact(f"org.apache.hudi:{artifact}:{version}", folder))
+    return cached("jars", name, lambda folder: _copy_artifact(f"{group}:{artifact}:{version}", folder))
 
 
 def cached(kind: str, name: str, make_in: Callable[[Path], None]) -> Path:

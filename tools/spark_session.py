@@ -1,10 +1,15 @@
 """A SparkSession with one Hudi release, for the process that holds it."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+Options = Mapping[str, str]
+
+_NOTHING: Options = MappingProxyType({})
 _JAVA_OPTIONS = (
     "-Duser.timezone=UTC",
     f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}",
@@ -13,17 +18,21 @@ _JAVA_OPTIONS = (
 )
 
 
-def start(jar: Path, memory: str = "2g") -> SparkSession:
-    """The session: two cores, UTC everywhere, no page to look at, next to no log."""
-    return SparkSession.Builder().config(map=_settings(jar, memory)).getOrCreate()
+def start(jar: Path, memory: str = "2g", beside: Sequence[Path] = (), hadoop: Options = _NOTHING) -> SparkSession:
+    """The session: two cores, UTC everywhere, no page to look at, next to no log.
+
+    `beside` are jars that stand on its class path, too, and `hadoop` what Hadoop's file systems are told.
+    """
+    settings = _settings([jar, *beside], memory) | {f"spark.hadoop.{name}": value for name, value in hadoop.items()}
+    return SparkSession.Builder().config(map=settings).getOrCreate()
 
 
-def _settings(jar: Path, memory: str) -> dict[str, Any]:
+def _settings(jars: Sequence[Path], memory: str) -> dict[str, Any]:
     return {
         "spark.master": "local[2]",
-        "spark.app.name": jar.stem,
+        "spark.app.name": jars[0].stem,
         "spark.driver.memory": memory,
-        "spark.driver.extraClassPath": str(jar),
+        "spark.driver.extraClassPath": ":".join(map(str, jars)),
         "spark.driver.extraJavaOptions": " ".join(_JAVA_OPTIONS),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

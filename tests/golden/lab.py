@@ -36,6 +36,13 @@ class Lab:
     schema: str = ""
     options: dict[str, str] = field(default_factory=dict)
     as_of: list[str] = field(default_factory=list)
+    url: str = ""
+    """Of a table that is not on this disk; nothing that looks into its folder can be asked then."""
+
+    @property
+    def place(self) -> str:
+        """As Hudi is told it."""
+        return self.url or str(self.folder)
 
     def table(self, schema: str, *, key: str, partition: str = "", ordering: str = "seen", **options: str) -> None:
         """Settles what the table is; `options` are named without `hoodie.` and with `__` for a dot."""
@@ -62,7 +69,7 @@ class Lab:
             lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
             frame = self.spark.read.schema(self.schema).json(str(lines)).coalesce(1)
             settings = {**self.options, "hoodie.datasource.write.operation": operation, **_named(options)}
-            frame.write.format("hudi").options(**settings).mode("append").save(str(self.folder))
+            frame.write.format("hudi").options(**settings).mode("append").save(self.place)
         return self.last()
 
     def remember(self) -> None:
@@ -79,7 +86,7 @@ class Lab:
         )
 
     def instants(self) -> list[dict[str, Any]]:
-        return java_table.timeline(self.spark, self.hudi, str(self.folder))
+        return java_table.timeline(self.spark, self.hudi, self.place)
 
     def forget_completion(self, instant: str) -> None:
         """Leaves the table as a writer does that dies just before it completes its instant."""
@@ -96,7 +103,7 @@ class Lab:
     def create_index(self, name: str, column: str, using: str = "", options: str = "") -> None:
         """Through SQL, which indexes beside other writers and therefore insists on a lock."""
         self.spark.conf.set("hoodie.write.lock.provider", _LOCK)
-        self.spark.sql(f"CREATE TABLE IF NOT EXISTS {self.recipe.name} USING hudi LOCATION '{self.folder}'")
+        self.spark.sql(f"CREATE TABLE IF NOT EXISTS {self.recipe.name} USING hudi LOCATION '{self.place}'")
         self.spark.sql(f"CREATE INDEX {name} ON {self.recipe.name} {using} ({column}) {options}")
         self.spark.conf.unset("hoodie.write.lock.provider")
 

@@ -9,11 +9,22 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
-from tools.parts import bundle_jar
+from tools.s3_server import S3Server
 
 _ROOT = Path(__file__).parents[2]
+
+
+# What hadoop-aws does not read of the settings that any reader of S3 has, and the file system that it brings.
+_S3A: Final = {
+    "fs.s3a.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+    "fs.s3a.connection.ssl.enabled": "false",
+    "fs.s3a.directory.marker.retention": "keep",
+    "fs.s3a.attempts.maximum": "3",
+    # Hudi leaves streams open until the garbage collector finds them.
+    "fs.s3a.connection.maximum": "2000",
+}
 
 
 class JavaError(Exception):
@@ -23,16 +34,18 @@ class JavaError(Exception):
 class Jvm:
     """Real Hudi of one version. Every operation of `worker.OPERATIONS` is a method: `jvm.snapshot(table=…)`.
 
+    With `s3` it reads and writes `s3a://` there.
+
     Not for two threads at once. `close` ends the worker and with it the JVM, whatever they are doing.
     """
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str, s3: S3Server | None = None) -> None:
         self.version = version
         self._folder = tempfile.TemporaryDirectory(prefix=f"hudi-{version}-")
         self._log = Path(self._folder.name, "log")
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.interop.worker", str(bundle_jar(version)), version],
+                [sys.executable, "-m", "tests.interop.worker", version, json.dumps(_reaching(s3))],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -97,3 +110,7 @@ class Jvm:
             said = self._log.read_text(errors="replace")[-4000:]
             raise JavaError(f"Hudi {self.version}: {got['error']}\n{got['where']}its log ends with: {said}")
         return got["answer"]
+
+
+def _reaching(s3: S3Server | None) -> dict[str, str]:
+    return {} if s3 is None else {**_S3A, **s3.options}

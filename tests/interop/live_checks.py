@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +17,13 @@ from hudi_engine.table.table import open_table
 from tests.interop.jvm import Jvm
 from tests.interop.live_writers import SEVERAL_WRITERS, LiveTable
 
+_READING_ALL: Final = {"hoodie.enable.data.skipping": "false"}
+_SKIPPING: Final = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.enable.data.skipping": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.record.index.enable": "true",
+}
 # Commits of two JVMs on a machine with other work may take longer than the minute that is usual.
 _PATIENT: Final = {"hoodie.metadata.index.check.timeout.seconds": "180"}
 
@@ -34,30 +41,38 @@ def run_engine(*arguments: str, seconds: float = 300) -> tuple[int, dict[str, An
 
 def build_beside(table: LiveTable, *words: str) -> tuple[int, dict[str, Any]]:
     """The command as a person gives it, with the properties that the writers have."""
-    props = table.folder.with_name("writers.properties")
-    known = {**SEVERAL_WRITERS, **table.options, **_PATIENT}
-    props.write_text("".join(f"{name}={value}\n" for name, value in known.items()))
-    return run_engine("index", "build", str(table.folder), *words, "--props", str(props))
+    return run_engine("index", "build", table.place, *words, *_properties(table))
 
 
-def require_valid(table: Path, *indexes: str) -> None:
+def require_valid(table: Path | LiveTable, *indexes: str) -> None:
     """`validate` compares the whole of these indexes, else of the record index, with the data, and finds nothing."""
     wanted = indexes or ("record_index",)
-    code, document = run_engine("validate", str(table), *(word for name in wanted for word in ("--index", name)))
+    asked = [word for name in wanted for word in ("--index", name)]
+    where = (table.place, *_properties(table)) if isinstance(table, LiveTable) else (str(table),)
+    code, document = run_engine("validate", *where, *asked)
     assert code == 0, document
     assert document["ok"], document
     assert {check["index"]: check["status"] for check in document["checks"]} == dict.fromkeys(wanted, "ok"), document
 
 
-def require_rows(jvm: Jvm, table: Path, truth: Mapping[str, str]) -> list[dict[str, Any]]:
+def _properties(table: LiveTable) -> tuple[str, str]:
+    """The writers', and what reaches the table's store, in a file."""
+    file = table.folder.with_name("writers.properties")
+    known = {**SEVERAL_WRITERS, **table.options, **table.store, **_PATIENT}
+    file.write_text("".join(f"{name}={value}\n" for name, value in known.items()))
+    return "--props", str(file)
+
+
+def require_rows(jvm: Jvm, table: Path | LiveTable, truth: Mapping[str, str]) -> list[dict[str, Any]]:
     """Spark reads each key that must exist once, in its partition, and no other; the answer is what it reads."""
     return require_pairs(jvm, table, truth.items())
 
 
-def require_pairs(jvm: Jvm, table: Path, truth: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+def require_pairs(jvm: Jvm, table: Path | LiveTable, truth: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
     """The same where a key may be in several partitions."""
-    out = table.with_name("rows.parquet")
-    jvm.snapshot(table=str(table), out=str(out))
+    folder, place = (table.folder, table.place) if isinstance(table, LiveTable) else (table, str(table))
+    out = folder.with_name("rows.parquet")
+    jvm.snapshot(table=place, out=str(out))
     rows: list[dict[str, Any]] = pq.read_table(out).to_pylist()
     found, expected = Counter((row["id"], row["part"]) for row in rows), Counter(truth)
     assert found == expected, f"too many: {found - expected}, too few: {expected - found}"
@@ -78,6 +93,41 @@ def require_found_by_java(
     assert _places(found, "key", "partition", "file_id") == _places(
         rows, "id", "_hoodie_partition_path", "_hoodie_file_name"
     )
+
+
+def require_skipped_right(jvm: Jvm, place: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Java finds the same rows by predicates, in all files and in those that the indexes leave; these are fewer."""
+    questions = _questions(rows)
+    expected = [sorted(row["id"] for row in rows if is_so(row)) for is_so in questions.values()]
+    by_all, by_few = (
+        jvm.rows_where(table=place, predicates=[*questions], options=options) for options in (_READING_ALL, _SKIPPING)
+    )
+    assert [one["keys"] for one in by_all] == expected
+    assert [one["keys"] for one in by_few] == expected
+    assert by_few[0]["files"] < by_all[0]["files"], "no file was left out"
+
+
+def require_found_by_value(jvm: Jvm, place: str, index: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Java's look-up in the secondary index of `seen` finds the keys of each value, and none of one that is nowhere."""
+    keys: dict[str, list[str]] = {"-1": []}
+    for row in rows:
+        keys.setdefault(str(row["seen"]), []).append(row["id"])
+    found = jvm.secondary_lookup(table=place, index=index, values=[*keys])
+    assert dict(found) == {value: sorted(some) for value, some in keys.items()}
+
+
+def _questions(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Callable[[Mapping[str, Any]], bool]]:
+    """Predicates, and what they mean; the first is about one row."""
+    one, other = rows[len(rows) // 3], rows[-1]
+    few = {one["seen"], other["seen"]}
+    return {
+        f"seen = {one['seen']}": lambda row: row["seen"] == one["seen"],
+        f"seen in ({one['seen']}, {other['seen']})": lambda row: row["seen"] in few,
+        "seen = -1": lambda _: False,
+        f"seen > {one['seen']} and part = 'north'": lambda row: row["seen"] > one["seen"] and row["part"] == "north",
+        f"id = '{one['id']}'": lambda row: row["id"] == one["id"],
+        "id < 'b'": lambda row: row["id"] < "b",
+    }
 
 
 def base_files(table: Path) -> set[str]:

@@ -70,7 +70,8 @@ def lab_of(
     options: Mapping[str, str],
     schema: str = SCHEMA,
 ) -> Lab:
-    lab = Lab(spark, Path(folder), version, Recipe("live", (version,), table_version, table_type, ()))
+    recipe = Recipe("live", (version,), table_version, table_type, ())
+    lab = Lab(spark, Path(folder), version, recipe, url=folder if "://" in folder else "")
     lab.table(schema, key="id", partition="part")
     lab.options |= options
     return lab

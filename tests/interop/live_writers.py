@@ -16,26 +16,37 @@ from tests.interop.jvm import JavaError, Jvm
 Row = dict[str, Any]
 Options = Mapping[str, str]
 
+_NOTHING: Options = MappingProxyType({})
+
 PARTITIONS = ("north", "south")
 _KEYS_AT_FIRST, _SHARED_AT_FIRST = 30, 6
 # What Java throws at the second of two writers that changed the same file group: OCC's doing and nobody's fault.
 _CONFLICT = "HoodieWriteConflictException"
 _ATTEMPTS = 20
-_NOTHING: Options = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class LiveTable:
-    """A table that several may write to, as each commit of each writer names it."""
+    """A table that several may write to, as each commit of each writer names it.
+
+    One that is not on this disk has a `url`, and what reaches the store of that; `folder` names nothing then, and what
+    is written for or of the table lies beside it.
+    """
 
     folder: Path
     table_version: int
     table_type: str
     options: Options
+    url: str = ""
+    store: Options = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        return self.url or str(self.folder)
 
     def described(self, options: Options) -> dict[str, Any]:
         return {
-            "folder": str(self.folder),
+            "folder": self.place,
             "table_version": self.table_version,
             "table_type": self.table_type,
             "options": {**SEVERAL_WRITERS, **self.options, **options},

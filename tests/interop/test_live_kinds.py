@@ -1,15 +1,22 @@
 """Indexes of files and of values, built by the engine while two real Java writers commit: whole, kept so, and used."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from tests.interop.jvm import Jvm
-from tests.interop.live_checks import build_beside, require_rows, require_valid, run_engine
-from tests.interop.live_writers import LiveTable, LiveWriters, Row, live_writers, zookeeper_lock
+from tests.interop.live_checks import (
+    build_beside,
+    require_found_by_value,
+    require_rows,
+    require_skipped_right,
+    require_valid,
+    run_engine,
+)
+from tests.interop.live_writers import LiveTable, LiveWriters, live_writers, zookeeper_lock
 from tests.interop.readable import TABLE_VERSIONS
 from tests.zookeeper.server import ZooKeeperServer
 
@@ -46,13 +53,6 @@ _BY_RECORD_INDEX: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.i
 # A record index is among them; 0.15.0 and 1.2.0 keep one in `test_live_builds`.
 _FEW: Final = [("1.0.2", _COW)]
 _REST: Final = [("0.15.0", _COW), ("0.15.0", _MOR), ("1.0.2", _MOR), ("1.2.0", _MOR), ("1.2.0", _COW)]
-_READING_ALL: Final = {"hoodie.enable.data.skipping": "false"}
-_SKIPPING: Final = {
-    "hoodie.metadata.enable": "true",
-    "hoodie.enable.data.skipping": "true",
-    "hoodie.metadata.index.column.stats.enable": "true",
-    "hoodie.metadata.record.index.enable": "true",
-}
 
 
 @pytest.mark.parametrize(
@@ -101,21 +101,9 @@ def require_right(jvm: Jvm, table: LiveTable, writers: LiveWriters, names: tuple
     """Nothing to find for `validate`; and Java finds the same rows by predicates, in all files or in those left."""
     _require_valid(table, names)
     rows = require_rows(jvm, table.folder, writers.truth())
-    questions = _questions(rows)
-    expected = [sorted(row["id"] for row in rows if is_so(row)) for is_so in questions.values()]
-    by_all, by_few = (
-        jvm.rows_where(table=str(table.folder), predicates=[*questions], options=options)
-        for options in (_READING_ALL, _SKIPPING)
-    )
-    assert [one["keys"] for one in by_all] == expected
-    assert [one["keys"] for one in by_few] == expected
-    assert by_few[0]["files"] < by_all[0]["files"], "no file was left out"
+    require_skipped_right(jvm, table.place, rows)
     if _OF_VALUES in names:
-        keys: dict[str, list[str]] = {"-1": []}
-        for row in rows:
-            keys.setdefault(str(row["seen"]), []).append(row["id"])
-        found = jvm.secondary_lookup(table=str(table.folder), index=_OF_VALUES, values=[*keys])
-        assert dict(found) == {value: sorted(some) for value, some in keys.items()}
+        require_found_by_value(jvm, table.place, _OF_VALUES, rows)
 
 
 def _require_only_ghosts(table: LiveTable, index: str) -> None:
@@ -138,17 +126,3 @@ def _require_valid(table: LiveTable, names: tuple[str, ...]) -> None:
     assert not others, others
     assert found["checks"][0]["discrepancies"] == len(found["discrepancies"]), found["checks"]
     return None
-
-
-def _questions(rows: list[Row]) -> Mapping[str, Callable[[dict[str, Any]], bool]]:
-    """Predicates, and what they mean; the first is about one row."""
-    one, other = rows[len(rows) // 3], rows[-1]
-    few = {one["seen"], other["seen"]}
-    return {
-        f"seen = {one['seen']}": lambda row: row["seen"] == one["seen"],
-        f"seen in ({one['seen']}, {other['seen']})": lambda row: row["seen"] in few,
-        "seen = -1": lambda _: False,
-        f"seen > {one['seen']} and part = 'north'": lambda row: row["seen"] > one["seen"] and row["part"] == "north",
-        f"id = '{one['id']}'": lambda row: row["id"] == one["id"],
-        "id < 'b'": lambda row: row["id"] < "b",
-    }
