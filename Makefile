@@ -28,7 +28,7 @@ test: check ## all tests, with real Hudi, Kubernetes, ZooKeeper and S3 servers, 
 	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) tests/cli tests/zookeeper tests/operator
 	$(PYTHON) -m tests.cluster.parts
 	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) --dist loadfile tests/cluster
-	$(PYTHON) -m pytest -q $(SLOWEST) tests/s3 tests/spark tests/faults tests/interop
+	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) --dist loadgroup tests/s3 tests/spark tests/faults tests/interop
 	$(PYTHON) -m tests.fuzz --seconds 60
 
 bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; writes benchmarks/out/

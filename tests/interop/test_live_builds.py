@@ -31,9 +31,10 @@ _ASYNC: Final = {"hoodie.metadata.record.index.enable": "true", "hoodie.metadata
 _BATCH: Final = {"hoodie.metadata.streaming.write.enabled": "false"}
 _STREAMING: Final = {"hoodie.metadata.streaming.write.enabled": "true"}
 _KEEP: Final = {"hoodie.metadata.auto.delete.partitions": "false"}
-# One of each table version with that of 1.0.2 in `test_live_kinds`, where it is kept beside others.
+# With that of 1.0.2 in `test_live_kinds`, where it is kept beside others, a half: one of each release, of each type two.
 _FEW: Final = [
     ("0.15.0", _MOR, _ASYNC),
+    ("1.1.1", _MOR, _ASYNC | _BATCH),
     ("1.2.0", _COW, _ASYNC | _BATCH),
 ]
 _REST: Final = [
@@ -41,7 +42,6 @@ _REST: Final = [
     ("1.0.2", _COW, _ASYNC),
     ("1.0.2", _MOR, _ASYNC),
     ("1.1.1", _COW, _ASYNC | _BATCH),
-    ("1.1.1", _MOR, _ASYNC | _BATCH),
     ("1.2.0", _MOR, _ASYNC | _BATCH),
     ("1.2.0", _COW, _KEEP | _BATCH),
     ("1.2.0", _MOR, _KEEP | _BATCH),
