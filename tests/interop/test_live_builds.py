@@ -31,7 +31,7 @@ _ASYNC: Final = {"hoodie.metadata.record.index.enable": "true", "hoodie.metadata
 _BATCH: Final = {"hoodie.metadata.streaming.write.enabled": "false"}
 _STREAMING: Final = {"hoodie.metadata.streaming.write.enabled": "true"}
 _KEEP: Final = {"hoodie.metadata.auto.delete.partitions": "false"}
-# With that of 1.0.2 in `test_live_kinds`, where it is kept beside others, a half: one of each release, of each type two.
+# With that of 1.0.2 in `test_live_kinds`, where it is kept beside others, a half: each release once, each type twice.
 _FEW: Final = [
     ("0.15.0", _MOR, _ASYNC),
     ("1.1.1", _MOR, _ASYNC | _BATCH),
