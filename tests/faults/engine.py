@@ -18,6 +18,7 @@ _ROOT = Path(__file__).parents[2]
 _LONGEST_SECONDS = 240.0
 _MOST_RUNS = 6
 _NOTHING_TO_DO = 3
+RECORD_INDEX = ("--type", "record_index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,13 @@ class Engine:
     """One process. Left alone at the end of the block it is killed."""
 
     def __init__(
-        self, table: Path, options: Mapping[str, str], pauses: Sequence[Pause] = (), *arguments: str, root: bool = True
+        self,
+        table: Path,
+        options: Mapping[str, str],
+        pauses: Sequence[Pause] = (),
+        *arguments: str,
+        asked: Sequence[str] = RECORD_INDEX,
+        root: bool = True,
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="engine-")
         self.folder = Path(self._folder.name)
@@ -54,7 +61,9 @@ class Engine:
         self._pauses = {pause.name: pause for pause in pauses}
         command: list[str | Path] = [
             *(sys.executable, "-m", "tests.faults.paused_engine", self.folder),
-            *("index", "build", table, "--type", "record_index", "--props", self.folder / "engine.properties"),
+            *("index", "build", table),
+            *asked,
+            *("--props", self.folder / "engine.properties"),
             *(*arguments, "--json"),
         ]
         with (self.folder / "out").open("w") as out, (self.folder / "err").open("w") as err:
@@ -113,17 +122,17 @@ class Engine:
         self._folder.cleanup()
 
 
-def build(table: Path, options: Mapping[str, str], *arguments: str) -> Ended:
+def build(table: Path, options: Mapping[str, str], *arguments: str, asked: Sequence[str] = RECORD_INDEX) -> Ended:
     """The command from its beginning to its end."""
-    with Engine(table, options, (), *arguments) as engine:
+    with Engine(table, options, (), *arguments, asked=asked) as engine:
         return engine.end()
 
 
-def build_until_ready(table: Path, options: Mapping[str, str]) -> None:
+def build_until_ready(table: Path, options: Mapping[str, str], asked: Sequence[str] = RECORD_INDEX) -> None:
     """The same command again and again, as a person or a scheduler would give it who knows nothing but exit codes."""
     ends = []
     for _ in range(_MOST_RUNS):
-        ends.append(build(table, options))
+        ends.append(build(table, options, asked=asked))
         if ends[-1].code in {0, _NOTHING_TO_DO}:
             return
         assert ends[-1].report["retry"], ends

@@ -23,17 +23,31 @@ SHORT_LEASE: Final = {
     "hoodie.client.heartbeat.interval_in_ms": "1000",
     "hoodie.client.heartbeat.tolerable.misses": "2",
 }
+# The same for indexes of values and of files.
+RECOMMENDED_FOR_OTHERS: Final = {
+    "hoodie.metadata.auto.delete.partitions": "false",
+    "hoodie.metadata.streaming.write.enabled": "false",
+    "hoodie.metadata.index.column.stats.enable": "false",
+    "hoodie.embed.timeline.server": "true",
+}
 _KEYS_AT_FIRST: Final = 30
 
 
 class Scene:
     """A table that this writer has begun. `options` are what the engine is told: the writer's, and `own` beside."""
 
-    def __init__(self, jvm: Jvm, folder: Path, lock: Mapping[str, str], own: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        jvm: Jvm,
+        folder: Path,
+        lock: Mapping[str, str],
+        own: Mapping[str, str],
+        writers: Mapping[str, str] = RECOMMENDED,
+    ) -> None:
         table = LiveTable(folder, TABLE_VERSION, COPY_ON_WRITE, lock)
         self.folder = folder
-        self.writer = Writer(jvm, table, Author("a", 0), RECOMMENDED | SERVICES)
-        self.options = {**SEVERAL_WRITERS, **lock, **RECOMMENDED, **own}
+        self.writer = Writer(jvm, table, Author("a", 0), {**writers, **SERVICES})
+        self.options = {**SEVERAL_WRITERS, **lock, **writers, **own}
         self._failures: list[BaseException] = []
         self.writer.commit(self.writer.author.first_step(_KEYS_AT_FIRST))
         self.commit()
@@ -73,7 +87,10 @@ class Scene:
         for failure in self._failures:
             raise failure
 
+    def rows(self) -> list[dict[str, Any]]:
+        """What Java reads, which is what the book says."""
+        return require_rows(self.writer.jvm, self.folder, self.writer.author.book)
+
     def require_found_by_java(self) -> None:
-        """Java reads what the book says, and finds each key by our index where it reads it."""
-        rows: list[dict[str, Any]] = require_rows(self.writer.jvm, self.folder, self.writer.author.book)
-        require_found_by_java(self.writer.jvm, self.folder, rows)
+        """Java finds each key by our record index where it reads it."""
+        require_found_by_java(self.writer.jvm, self.folder, self.rows())

@@ -19,7 +19,6 @@ from hudi_engine.table.table import open_table
 from tests.interop.live_checks import run_engine
 
 NAME = "record_index"
-INDEX = f".hoodie/metadata/{NAME}"
 DEFINITIONS = ".hoodie/.index_defs/index.json"
 
 
@@ -37,36 +36,42 @@ def kept(before: Mapping[str, object], after: Mapping[str, object]) -> Mapping[s
     return left
 
 
-def require_ready_and_nothing_left(table: Path) -> None:
-    """The index is complete and right, and whatever its builds needed beside it is gone."""
-    code, document = run_engine("validate", str(table), "--index", NAME)
+def require_ready_and_nothing_left(table: Path, *names: str) -> None:
+    """The indexes, else the record index, are complete and right, and whatever their builds needed beside is gone."""
+    names = names or (NAME,)
+    code, document = run_engine("validate", str(table), *(word for name in names for word in ("--index", name)))
     assert (code, document["ok"]) == (0, True), document
-    assert [check["index"] for check in document["checks"]] == [NAME], document
-    assert flags(table) == ({NAME}, set())
+    assert {check["index"] for check in document["checks"]} == {*names}, document
+    assert flags(table, *names) == ({*names}, set())
     metadata = _metadata(table)
     committed = {
         instant.requested_at
         for instant in (*metadata.timeline.instants, *metadata.table.history())
         if instant.is_completed
     }
-    found = [file for file in metadata.table.storage.list(NAME) if instant_of(file) not in {*committed, None}]
+    files = [file for name in names for file in metadata.table.storage.list(name)]
+    found = [file for file in files if instant_of(file) not in {*committed, None}]
     assert not found, f"files of no commit: {found}"
     _require_no_work_left(table, metadata)
 
 
-def require_nothing_of_it(table: Path) -> None:
-    """No index, and no trace of one."""
-    assert flags(table) == (set(), set())
-    assert not [name for name in _files(table) if name.startswith(f"{INDEX}/")]
+def require_nothing_of_it(table: Path, *names: str) -> None:
+    """None of these indexes, else no record index, and no trace of one."""
+    names = names or (NAME,)
+    assert flags(table, *names) == (set(), set())
+    folders = tuple(f".hoodie/metadata/{name}/" for name in names)
+    assert not [file for file in _files(table) if file.startswith(folders)]
     definitions = table / DEFINITIONS
-    assert not definitions.exists() or NAME not in json.loads(definitions.read_text())["indexDefinitions"]
+    defined = json.loads(definitions.read_text())["indexDefinitions"] if definitions.exists() else {}
+    assert not {*names} & defined.keys()
     _require_no_work_left(table, _metadata(table))
 
 
-def flags(table: Path) -> tuple[set[str], set[str]]:
-    """Whether the index is complete, and whether in flight."""
+def flags(table: Path, *names: str) -> tuple[set[str], set[str]]:
+    """Which of these indexes, else whether the record index, is complete, and which in flight."""
     known = read_properties(open_storage(str(table), {}), SystemClock()).properties
-    complete, in_flight = (set(known.get(key, "").split(",")) & {NAME} for key in (COMPLETE_KEY, IN_FLIGHT_KEY))
+    lists = (set(known.get(key, "").split(",")) for key in (COMPLETE_KEY, IN_FLIGHT_KEY))
+    complete, in_flight = (found & {*(names or (NAME,))} for found in lists)
     return complete, in_flight
 
 

@@ -3,16 +3,18 @@
 import os
 import random
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.faults.engine import Engine, Pause, build_until_ready
-from tests.faults.live import SHORT_LEASE, Scene
+from tests.faults.engine import RECORD_INDEX, Engine, Pause, build, build_until_ready
+from tests.faults.live import RECOMMENDED, RECOMMENDED_FOR_OTHERS, SHORT_LEASE, Scene
 from tests.faults.remains import require_nothing_of_it, require_ready_and_nothing_left
 from tests.interop.jvm import Jvm
-from tests.interop.live_checks import run_engine
+from tests.interop.live_checks import require_found_by_value, require_skipped_right, run_engine
 from tests.interop.live_writers import zookeeper_lock
 from tests.zookeeper.server import ZooKeeperServer
 
@@ -23,27 +25,67 @@ _NOTHING_TO_DO: Final = 3  # the one before was killed in the very end
 _SEED: Final = 5
 _LONGEST_DELAY_SECONDS: Final = 0.03
 # Where it waits for a commit that the base does not have, so that there is something to catch up with.
-_BASE_IS_READ: Final = Pause("base", r"^create .*record-index-0000.*hfile")
+_BASE_IS_READ: Final = Pause("base", r"^create .*-0000.*hfile")
+_BY_VALUE: Final = "secondary_index_by_seen"
 
 
+def _found_by_value(scene: Scene) -> None:
+    require_found_by_value(scene.writer.jvm, str(scene.folder), _BY_VALUE, scene.rows())
+
+
+def _skipped_right(scene: Scene) -> None:
+    require_skipped_right(scene.writer.jvm, str(scene.folder), scene.rows())
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What is built, by which words, beside a writer with which settings, and what Java is to find by it."""
+
+    names: tuple[str, ...]
+    asked: tuple[str, ...]
+    writers: Mapping[str, str]
+    require_found: Callable[[Scene], None]
+    needs_record_index: bool = False
+
+
+_RECORDS: Final = _Case(("record_index",), RECORD_INDEX, RECOMMENDED, Scene.require_found_by_java)
+_OF_FILES: Final = _Case(
+    ("column_stats", "bloom_filters"),
+    ("--type", "column_stats", "--type", "bloom_filters"),
+    RECOMMENDED_FOR_OTHERS,
+    _skipped_right,
+)
+_OF_VALUES: Final = _Case(
+    (_BY_VALUE,),
+    ("--type", _BY_VALUE, "--column", "seen"),
+    RECOMMENDED_FOR_OTHERS,
+    _found_by_value,
+    needs_record_index=True,
+)
+
+
+@pytest.mark.parametrize("case", [_RECORDS, _OF_FILES, _OF_VALUES], ids=lambda case: "+".join(case.names))
 def test_a_build_that_is_killed_at_any_moment_is_finished_by_the_same_command(
-    jvm: Jvm, zookeeper: ZooKeeperServer, tmp_path: Path
+    jvm: Jvm, zookeeper: ZooKeeperServer, tmp_path: Path, case: _Case
 ) -> None:
-    scene = Scene(jvm, tmp_path / "table", zookeeper_lock(zookeeper.address, "kills"), SHORT_LEASE)
-    moments = _moments(_steps_of_a_build(scene))
+    lock = zookeeper_lock(zookeeper.address, f"kills of {case.names[0]}")
+    scene = Scene(jvm, tmp_path / "table", lock, SHORT_LEASE, case.writers)
+    if case.needs_record_index:
+        assert build(scene.folder, scene.options).code == 0
+    moments = _moments(_steps_of_a_build(scene, case))
     for row in _rows(moments):
-        _drop(scene)
+        _drop(scene, case)
         with scene.written_to():
             for moment in row:
-                _build_until_killed(scene, moment)
-            build_until_ready(scene.folder, scene.options)
-        require_ready_and_nothing_left(scene.folder)
-    scene.require_found_by_java()
+                _build_until_killed(scene, case, moment)
+            build_until_ready(scene.folder, scene.options, case.asked)
+        require_ready_and_nothing_left(scene.folder, *case.names)
+    case.require_found(scene)
 
 
-def _steps_of_a_build(scene: Scene) -> int:
+def _steps_of_a_build(scene: Scene, case: _Case) -> int:
     """How many changes a build makes, with one commit to catch up with."""
-    with Engine(scene.folder, scene.options, [_BASE_IS_READ]) as engine:
+    with Engine(scene.folder, scene.options, [_BASE_IS_READ], asked=case.asked) as engine:
         assert engine.pauses("base")
         scene.commit()
         engine.go_on("base")
@@ -68,10 +110,11 @@ def _rows(moments: list[int]) -> list[list[int]]:
     return rows
 
 
-def _build_until_killed(scene: Scene, moment: int) -> None:
+def _build_until_killed(scene: Scene, case: _Case, moment: int) -> None:
     """Killed at that step, or a little later; one that picks up another's work may have fewer steps, and ends."""
     delay = random.Random(moment).choice([0, 1]) * random.Random(-moment).random() * _LONGEST_DELAY_SECONDS
-    with Engine(scene.folder, scene.options, [_BASE_IS_READ, Pause("moment", "", at=moment)]) as engine:
+    pauses = [_BASE_IS_READ, Pause("moment", "", at=moment)]
+    with Engine(scene.folder, scene.options, pauses, asked=case.asked) as engine:
         if engine.pauses_first("base", "moment") == "base":
             scene.await_commits(1)
             engine.go_on("base")
@@ -83,9 +126,10 @@ def _build_until_killed(scene: Scene, moment: int) -> None:
         engine.kill()
 
 
-def _drop(scene: Scene) -> None:
+def _drop(scene: Scene, case: _Case) -> None:
     props = scene.folder.with_name("engine.properties")
     props.write_text("".join(f"{key}={value}\n" for key, value in scene.options.items()))
-    code, report = run_engine("index", "drop", str(scene.folder), "--type", "record_index", "--props", str(props))
+    types = [word for name in case.names for word in ("--type", name)]
+    code, report = run_engine("index", "drop", str(scene.folder), *types, "--props", str(props))
     assert code == 0, report
-    require_nothing_of_it(scene.folder)
+    require_nothing_of_it(scene.folder, *case.names)
