@@ -31,7 +31,6 @@ from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import FOLDER, MetadataTable
 from hudi_engine.storage.in_folder import InFolder
 from hudi_engine.table.config import READABLE_VERSIONS
-from hudi_engine.table.contents import is_clustering
 from hudi_engine.table.properties_file import MAIN
 from hudi_engine.table.table import Table
 from hudi_engine.table.timeline import Timeline
@@ -156,7 +155,7 @@ _SINCE_VERSION_8: Final = {
 
 
 def _require_calm(table: Table, timeline: Timeline) -> None:
-    running = [instant_file(each) for each in timeline.pending() if _is_running(table, each)]
+    running = [instant_file(each) for each in timeline.pending() if _is_running(table, each, timeline)]
     if running:
         raise Busy(
             f"{table.storage.location}: the table has no metadata table, and the writers of {', '.join(running)} would "
@@ -165,12 +164,12 @@ def _require_calm(table: Table, timeline: Timeline) -> None:
         )
 
 
-def _is_running(table: Table, instant: Instant) -> bool:
+def _is_running(table: Table, instant: Instant, timeline: Timeline) -> bool:
     """A service that is only planned is run by a writer that begins later, and knows of the metadata table."""
     if instant.action in _NOT_WRITERS or (instant.state is State.REQUESTED and instant.action in _PLANNED):
         return False
     if instant.state is State.REQUESTED and instant.action is Action.REPLACE_COMMIT:
-        return not is_clustering(table.storage.read(table.path_of(instant)))
+        return not table.is_clustering(instant, timeline)
     return True
 
 

@@ -69,16 +69,17 @@ class Table:
         """The archived instants."""
         return read_history(self.storage, self.config)
 
-    def record(self, path: str, parse: Callable[[bytes], _Record]) -> _Record:
+    def record(self, path: str, parse: Callable[[bytes], _Record], *, may_be_empty: bool = False) -> _Record:
         """What `parse` makes of a file of the timeline.
 
-        Java makes a file and then fills it, and a store of this machine shows it meanwhile: one that is new and empty,
-        or ends early, is looked at again for a moment before it is believed.
+        Java makes a file and then fills it, and a store of this machine shows it meanwhile: one that is new and empty
+        (where that is not what many are), or ends early, is looked at again for a moment before it is believed.
         """
         with _naming(path):
             for _ in range(_LOOKS):
                 with suppress(CorruptFile):
-                    if data := self.storage.read(path):
+                    data = self.storage.read(path)
+                    if data or may_be_empty:
                         return parse(data)
                 if not self._may_be_filled_yet(path):
                     break
@@ -229,9 +230,7 @@ class Table:
         requested = pending.in_state(State.REQUESTED)
         if pending.action is not Action.REPLACE_COMMIT or instant_file(requested) not in timeline.files:
             return False
-        path = self.path_of(requested)
-        with _naming(path):
-            return is_clustering(self.storage.read(path))
+        return self.record(self.path_of(requested), is_clustering, may_be_empty=True)
 
     def _with_history(self, known: Completions, listings: Mapping[str, Iterable[FileStat]]) -> Completions:
         """Log files of archived commits are sliced by completion times that only the history still has."""

@@ -13,6 +13,8 @@ from tests.made_table import COPIED_AT_MS, MadeTable, at
 
 REQUESTED = Instant(InstantTime(at(2)), Action.COMPACTION, State.REQUESTED)
 PLAN = service_records.encode(RecordName.COMPACTION_PLAN, {"operations": []}, 9)
+REPLACEMENT = Instant(InstantTime(at(2)), Action.REPLACE_COMMIT, State.REQUESTED)
+CLUSTERING = service_records.encode(RecordName.REQUESTED_REPLACE, {"operationType": "CLUSTER"}, 9)
 HOUR_MS = 3_600_000
 
 
@@ -32,11 +34,13 @@ class FillingClock(HandClock):
             self.storage.replace(self.path, self.content)
 
 
-def _table(first: bytes, after_sleeps: int) -> tuple[Table, FillingClock]:
+def _table(
+    first: bytes, after_sleeps: int, instant: Instant = REQUESTED, content: bytes = PLAN
+) -> tuple[Table, FillingClock]:
     made = MadeTable(9)
-    clock = FillingClock(made.storage, PLAN, after_sleeps)
+    clock = FillingClock(made.storage, content, after_sleeps)
     table = open_table(made.storage, clock, {})
-    clock.path = table.path_of(REQUESTED)
+    clock.path = table.path_of(instant)
     made.storage.create(clock.path, first)
     return table, clock
 
@@ -66,3 +70,14 @@ def test_an_old_wreck_is_not_waited_for() -> None:
     with pytest.raises(CorruptFile, match="an empty file"):
         table.compaction_plan(REQUESTED)
     assert clock.sleeps == 0
+
+
+@pytest.mark.parametrize(("first", "sleeps", "is_clustering"), [(CLUSTERING[:30], 1, True), (b"", 0, False)])
+def test_a_replacement_is_told_from_a_clustering_once_it_is_whole_and_an_empty_one_at_once(
+    first: bytes, sleeps: int, is_clustering: bool
+) -> None:
+    """Hudi's writers leave the request of a replacement empty that writes rows."""
+    table, clock = _table(first, 1, REPLACEMENT, CLUSTERING)
+
+    assert table.is_clustering(REPLACEMENT, table.timeline()) is is_clustering
+    assert clock.sleeps == sleeps
