@@ -3,6 +3,8 @@ PYTHON := .venv/bin/python
 # Instant times of tables on a LOCAL timeline are in their writers' zone; ours, and the tests' JVMs, are in UTC.
 export TZ := UTC
 SLOWEST := --durations=12 --durations-min=20
+# Without groups: each test goes, in order, to the process that is free, so that the tests of a release stay together.
+ONE_BY_ONE := -n 2 --dist loadgroup
 QUICK := tests/unit tests/repository tests/rfc tests/scenarios tests/crash tests/worlds
 
 help: ## what can be made
@@ -28,7 +30,7 @@ test: check ## all tests, with real Hudi, Kubernetes, ZooKeeper and S3 servers, 
 	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) tests/cli tests/zookeeper tests/operator
 	$(PYTHON) -m tests.cluster.parts
 	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) --dist loadfile tests/cluster
-	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) --dist loadgroup tests/s3 tests/spark tests/faults tests/interop
+	$(PYTHON) -m pytest -q $(ONE_BY_ONE) $(SLOWEST) tests/s3 tests/spark tests/faults tests/interop
 	$(PYTHON) -m tests.fuzz --seconds 60
 
 bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; writes benchmarks/out/

@@ -15,8 +15,6 @@ _AT_ONCE = 2
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Brings the tests of a release together, whatever else they are given: a start costs more than most tests."""
     items.sort(key=_release)
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_release(item) or item.path.name))
 
 
 def _release(item: pytest.Item) -> str:
