@@ -20,6 +20,7 @@ from tests.interop.live_writers import BY_RECORD_INDEX, LiveTable, LiveWriters, 
 from tests.zookeeper.server import ZooKeeperServer
 from tools.s3_server import S3Server, s3_server
 
+pytestmark = pytest.mark.timeout(1800)  # nine minutes where much else runs
 _BY_VALUE: Final = "secondary_index_by_seen"
 _BUILDS: Final = (
     ("--type", "column_stats", "--type", "bloom_filters"),
