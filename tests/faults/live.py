@@ -23,13 +23,6 @@ SHORT_LEASE: Final = {
     "hoodie.client.heartbeat.interval_in_ms": "1000",
     "hoodie.client.heartbeat.tolerable.misses": "2",
 }
-# The same for indexes of values and of files.
-RECOMMENDED_FOR_OTHERS: Final = {
-    "hoodie.metadata.auto.delete.partitions": "false",
-    "hoodie.metadata.streaming.write.enabled": "false",
-    "hoodie.metadata.index.column.stats.enable": "false",
-    "hoodie.embed.timeline.server": "true",
-}
 _KEYS_AT_FIRST: Final = 30
 
 

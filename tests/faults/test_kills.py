@@ -11,11 +11,11 @@ from typing import Final
 import pytest
 
 from tests.faults.engine import RECORD_INDEX, Engine, Pause, build, build_until_ready
-from tests.faults.live import RECOMMENDED, RECOMMENDED_FOR_OTHERS, SHORT_LEASE, Scene
+from tests.faults.live import RECOMMENDED, SHORT_LEASE, Scene
 from tests.faults.remains import require_nothing_of_it, require_ready_and_nothing_left
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import require_found_by_value, require_skipped_right, run_engine
-from tests.interop.live_writers import zookeeper_lock
+from tests.interop.live_writers import KEEPS_OTHER_KINDS, zookeeper_lock
 from tests.zookeeper.server import ZooKeeperServer
 
 pytestmark = pytest.mark.timeout(3600)  # a soak of 20 kills takes nine minutes where nothing else runs
@@ -52,13 +52,13 @@ _RECORDS: Final = _Case(("record_index",), RECORD_INDEX, RECOMMENDED, Scene.requ
 _OF_FILES: Final = _Case(
     ("column_stats", "bloom_filters"),
     ("--type", "column_stats", "--type", "bloom_filters"),
-    RECOMMENDED_FOR_OTHERS,
+    KEEPS_OTHER_KINDS,
     _skipped_right,
 )
 _OF_VALUES: Final = _Case(
     (_BY_VALUE,),
     ("--type", _BY_VALUE, "--column", "seen"),
-    RECOMMENDED_FOR_OTHERS,
+    KEEPS_OTHER_KINDS,
     _found_by_value,
     needs_record_index=True,
 )

@@ -16,13 +16,12 @@ from tests.interop.jvm import JavaError, Jvm
 Row = dict[str, Any]
 Options = Mapping[str, str]
 
-_NOTHING: Options = MappingProxyType({})
-
 PARTITIONS = ("north", "south")
 _KEYS_AT_FIRST, _SHARED_AT_FIRST = 30, 6
 # What Java throws at the second of two writers that changed the same file group: OCC's doing and nobody's fault.
 _CONFLICT = "HoodieWriteConflictException"
 _ATTEMPTS = 20
+_NOTHING: Options = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +283,14 @@ SERVICES = {
     "hoodie.metadata.compact.max.delta.commits": "1",
 }
 COMPACTION = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "4"}
+# What docs/writers.md recommends to 1.2.0 for indexes of files and of values. Without a timeline server the tasks of a
+# writer find no metadata table to update a secondary index by.
+KEEPS_OTHER_KINDS = {
+    "hoodie.metadata.auto.delete.partitions": "false",
+    "hoodie.metadata.streaming.write.enabled": "false",
+    "hoodie.metadata.index.column.stats.enable": "false",
+    "hoodie.embed.timeline.server": "true",
+}
 # Looked up by the index that was built.
 BY_RECORD_INDEX = {
     "hoodie.index.type": "RECORD_INDEX",

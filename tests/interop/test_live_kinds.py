@@ -16,7 +16,14 @@ from tests.interop.live_checks import (
     require_valid,
     run_engine,
 )
-from tests.interop.live_writers import LiveTable, LiveWriters, live_writers, zookeeper_lock
+from tests.interop.live_writers import (
+    BY_RECORD_INDEX,
+    KEEPS_OTHER_KINDS,
+    LiveTable,
+    LiveWriters,
+    live_writers,
+    zookeeper_lock,
+)
 from tests.interop.readable import TABLE_VERSIONS
 from tests.zookeeper.server import ZooKeeperServer
 
@@ -39,17 +46,11 @@ _BUILDS: Final = (
 )
 # What docs/writers.md recommends, before and while they are built, and afterwards.
 _ASYNC: Final = {"hoodie.metadata.index.async": "true"}
-_KEEP: Final = {
-    "hoodie.metadata.auto.delete.partitions": "false",
-    "hoodie.metadata.streaming.write.enabled": "false",
-    "hoodie.metadata.index.column.stats.enable": "false",
-}
 _WHILE_BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     "0.15.0": {**_ON, **_ASYNC},
     "1.0.2": {**_ON, **_ASYNC, **_RECORD_INDEX},
-    "1.2.0": {**_KEEP, **_FILE_SERVICE},
+    "1.2.0": KEEPS_OTHER_KINDS,
 }
-_BY_RECORD_INDEX: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
 # A record index is among them; 0.15.0 and 1.2.0 keep one in `test_live_builds`.
 _FEW: Final = [("1.0.2", _COW)]
 _REST: Final = [("0.15.0", _COW), ("0.15.0", _MOR), ("1.0.2", _MOR), ("1.2.0", _MOR), ("1.2.0", _COW)]
@@ -90,7 +91,7 @@ def go_on(writers: LiveWriters, table: LiveTable) -> None:
     """Ten commits more that keep the indexes, and find records by the record index where there is one."""
     if table.table_version > 6:
         writers.look_up_by(
-            {**_ON, **_RECORD_INDEX, **_BY_RECORD_INDEX, "hoodie.metadata.streaming.write.enabled": "true"}
+            {**_ON, **_RECORD_INDEX, **BY_RECORD_INDEX, "hoodie.metadata.streaming.write.enabled": "true"}
         )
     for _ in range(5):
         for writer in writers.writers:

@@ -16,7 +16,14 @@ from tests.interop.live_checks import (
     require_skipped_right,
     require_valid,
 )
-from tests.interop.live_writers import BY_RECORD_INDEX, LiveTable, LiveWriters, live_writers, zookeeper_lock
+from tests.interop.live_writers import (
+    BY_RECORD_INDEX,
+    KEEPS_OTHER_KINDS,
+    LiveTable,
+    LiveWriters,
+    live_writers,
+    zookeeper_lock,
+)
 from tests.zookeeper.server import ZooKeeperServer
 from tools.s3_server import S3Server, s3_server
 
@@ -29,13 +36,6 @@ _BUILDS: Final = (
     ("--type", _BY_VALUE, "--column", "seen"),
 )
 _BUILT: Final = ("record_index", "column_stats", "partition_stats", "bloom_filters", _BY_VALUE)
-# What docs/writers.md recommends.
-_KEEP: Final = {
-    "hoodie.metadata.auto.delete.partitions": "false",
-    "hoodie.metadata.streaming.write.enabled": "false",
-    "hoodie.metadata.index.column.stats.enable": "false",
-    "hoodie.embed.timeline.server": "true",
-}
 _TYPES: Final = ("MERGE_ON_READ", "COPY_ON_WRITE") if os.environ.get("HUDI_SOAK") else ("MERGE_ON_READ",)
 _NUMBERS = count()
 
@@ -59,7 +59,7 @@ def test_indexes_built_in_s3_beside_two_writers_are_whole_and_they_keep_and_use_
     url = s3.make_bucket(f"live-{next(_NUMBERS)}").replace("s3://", "s3a://") + "/ware house/orders=é"
     lock = zookeeper_lock(zookeeper.address, tmp_path.name)
     table = LiveTable(tmp_path / "table", 9, table_type, lock, url, s3.options)
-    writers = live_writers(two_writers, table, _KEEP)
+    writers = live_writers(two_writers, table, KEEPS_OTHER_KINDS)
     writers.lay_table()
 
     with writers.running():

@@ -12,7 +12,7 @@ _LARGE_BYTES: Final = 1 << 20
 
 
 def share_heaps() -> None:
-    """A third less memory for a build, for a twentieth more time; and as much for a large table as for a small one.
+    """A tenth to a quarter less memory for a build, next to none more for a larger table, and a tenth more time.
 
     To be called before threads begin, and as often as one likes. Other C libraries have no such heaps and settings.
     """
