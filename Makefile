@@ -2,6 +2,8 @@
 PYTHON := .venv/bin/python
 # Instant times of tables on a LOCAL timeline are in their writers' zone; ours, and the tests' JVMs, are in UTC.
 export TZ := UTC
+# Tests start processes by the thousand: where this is set each of them compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 SLOWEST := --durations=12 --durations-min=20
 # Without groups: each test goes, in order, to the process that is free, so that the tests of a release stay together.
 ONE_BY_ONE := -n 2 --dist loadgroup
@@ -44,8 +46,9 @@ bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; wr
 fuzz: setup ## damage every format for a minute
 	$(PYTHON) -m tests.fuzz --seconds 60
 
-soak: setup ## the whole matrix and an hour of fuzzing
+soak: setup ## the whole matrix, a hundred million keys and an hour of fuzzing
 	HUDI_SOAK=1 $(PYTHON) -m pytest -q tests
+	$(PYTHON) -m benchmarks.many_keys --validate
 	$(PYTHON) -m tests.fuzz --seconds 3600
 
 lock: setup ## pin the newest versions that pyproject.toml allows

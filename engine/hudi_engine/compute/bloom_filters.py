@@ -1,7 +1,7 @@
 """The bloom filter of a base file, read from its footer alone."""
 
 from hudi_engine.errors import CorruptFile, Unsupported
-from hudi_engine.format.bloom import parse_bloom_filter
+from hudi_engine.format.bloom import require_bloom_filter
 from hudi_engine.format.bloom_footer import StoredFilter, filter_in_footer
 from hudi_engine.format.parquet_file import open_parquet
 from hudi_engine.storage.file_object import StoredFile
@@ -20,7 +20,7 @@ def read_bloom_filter(storage: Storage, stat: FileStat) -> StoredFilter | None:
     try:
         found = filter_in_footer(open_parquet(StoredFile(storage, stat.path, stat.size_bytes)).metadata.metadata or {})
         if found is not None:
-            parse_bloom_filter(found.text, found.type_code)
+            require_bloom_filter(found.text, found.type_code)
     except CorruptFile as corrupt:
         raise corrupt.in_file(stat.path) from corrupt
     except Unsupported as unknown:

@@ -1,12 +1,13 @@
 """Which entries `bloom_filters` and `column_stats` have of a data file: of its footer, or its log, and no more."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from hudi_engine.compute.bloom_filters import read_bloom_filter
-from hudi_engine.compute.column_stats import StatsReader
-from hudi_engine.compute.order import ENTRIES, DataFile
+from hudi_engine.compute.column_stats import Looked, StatsReader
+from hudi_engine.compute.order import DataFile
 from hudi_engine.format.names import parse_base_file
 from hudi_engine.index.bloom_entries import FileFilter, bloom_entries
 from hudi_engine.index.keys import bloom_filter_key, column_stats_key
@@ -23,12 +24,15 @@ class BloomFilterEntries:
     table_version: int
     index: str = IndexKind.BLOOM_FILTERS.value
 
-    def of(self, file: DataFile) -> pa.Table:
+    def look(self, file: DataFile) -> FileFilter | None:
         name = parse_base_file(file.stat.name)
         stored = None if name is None else read_bloom_filter(self.storage, file.stat)
         if name is None or stored is None:
-            return ENTRIES.empty_table()
-        return bloom_entries([FileFilter(file.partition, file.stat.name, name.instant, stored)], self.table_version)
+            return None
+        return FileFilter(file.partition, file.stat.name, name.instant, stored)
+
+    def of(self, files: Sequence[FileFilter | None]) -> pa.Table:
+        return bloom_entries(filter(None, files), self.table_version)
 
     def keys_of(self, partition: str, name: str) -> list[str]:
         return [bloom_filter_key(partition, name)]
@@ -42,9 +46,12 @@ class ColumnStatsEntries:
     table_version: int
     index: str = IndexKind.COLUMN_STATS.value
 
-    def of(self, file: DataFile) -> pa.Table:
-        ranges = self.reader.ranges_of_file(file.partition, file.stat)
-        return stats_entries(ranges or (), self.table_version, self.reader.version)
+    def look(self, file: DataFile) -> Looked:
+        return self.reader.look(file.partition, file.stat)
+
+    def of(self, files: Sequence[Looked]) -> pa.Table:
+        ranges = (each for some in self.reader.ranges_of(files) for each in some or ())
+        return stats_entries(ranges, self.table_version, self.reader.version)
 
     def keys_of(self, partition: str, name: str) -> list[str]:
         return [column_stats_key(column, partition, name) for column in self.reader.columns]

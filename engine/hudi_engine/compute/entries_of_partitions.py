@@ -1,6 +1,6 @@
 """Which entries `partition_stats` has of a data partition: one of each column that all of its newest files tell of."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -8,6 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from hudi_engine.compute.column_stats import StatsReader, partition_ranges
+from hudi_engine.compute.footer_ranges import Ranges
 from hudi_engine.compute.order import DataPartition
 from hudi_engine.index.keys import partition_stats_key
 from hudi_engine.index.kinds import IndexKind
@@ -28,13 +29,17 @@ class PartitionStatsEntries:
     kinds: Mapping[str, pa.DataType]
     index: str = IndexKind.PARTITION_STATS.value
 
-    def of(self, partition: DataPartition) -> pa.Table:
+    def look(self, partition: DataPartition) -> Ranges | None:
         """Of a remote store several files are read at once, and each is made part of the whole in its turn."""
         threads = REMOTE_READERS if is_remote(self.reader.storage) else 1
-        of_file = partial(self.reader.ranges_of_file, partition.name)
-        files = in_order(of_file, partition.files, threads, _AHEAD)
-        ranges = partition_ranges(partition.name, files, self.kinds, self.reader.version)
-        return stats_entries(ranges or (), self.table_version, self.reader.version)
+        look = partial(self.reader.look, partition.name)
+        files = in_order(look, partition.files, threads, _AHEAD)
+        ranges = (self.reader.ranges_of([file])[0] for file in files)
+        return partition_ranges(partition.name, ranges, self.kinds, self.reader.version)
+
+    def of(self, partitions: Sequence[Ranges | None]) -> pa.Table:
+        ranges = (each for some in partitions for each in some or ())
+        return stats_entries(ranges, self.table_version, self.reader.version)
 
     def keys_of(self, partition: str) -> list[str]:
         return [partition_stats_key(column, partition) for column in self.reader.columns]

@@ -3,13 +3,13 @@
 import io
 import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,12 +23,14 @@ from hudi_engine.errors import NotFound
 from hudi_engine.format.hfile.write import hfile_chunks
 from hudi_engine.index.hashing import shard_numbers
 from hudi_engine.index.metadata_table import FOLDER
-from hudi_engine.storage.protocol import Storage
+from hudi_engine.storage.protocol import Storage, is_remote
 from hudi_engine.storage.scratch import room_in
 from hudi_engine.watch import Watch
 
-# Footers are small and stores answer slowly; what they say is put together by one core at a time anyway.
-_READERS: Final = 16
+# What footers say is put together by one core at a time; more threads only help where a store answers slowly. Of each
+# thread so many are in memory at a time, and one with a large filter has half a megabyte.
+_READERS, _AT_ONCE = 2, 64
+_REMOTE_READERS, _AT_ONCE_REMOTE = 16, 16
 _FOR = (
     "the entries of an index that do not fit into memory",
     "Make room, or let TMPDIR name a folder on a larger disk, or allow more memory, and build again.",
@@ -51,10 +53,13 @@ def build_of_files(order: FileOrder[Any], storage: Storage, watch: Watch, room: 
     with tempfile.TemporaryDirectory(dir=room.scratch, prefix="index-") as folder:
         waiting = _Waiting(Path(folder), room.memory_bytes)
         watch.begin("read data files", len(order.sources))
-        works = (partial(_read, order, source, waiting) for source in order.sources)
-        with closing(in_threads(_READERS, works)) as done:
-            for entries in done:
-                watch.advance(1, entries)
+        readers, most = (_REMOTE_READERS, _AT_ONCE_REMOTE) if is_remote(storage) else (_READERS, _AT_ONCE)
+        at_once = max(1, min(most, len(order.sources) // (4 * readers)))
+        parts = (order.sources[at : at + at_once] for at in range(0, len(order.sources), at_once))
+        works = (partial(_read, order, part, waiting) for part in parts)
+        with closing(in_threads(readers, works)) as done:
+            for sources, entries in done:
+                watch.advance(sources, entries)
         file_ids = shard_file_ids({None: order.shard_count}, order.entries.index)
         watch.begin("write shards", len(file_ids))
         files = []
@@ -66,16 +71,18 @@ def build_of_files(order: FileOrder[Any], storage: Storage, watch: Watch, room: 
     return Built(tuple(files), sum(file.entries for file in files))
 
 
-def _read(order: FileOrder[Source], source: Source, waiting: "_Waiting", is_over: Event) -> int:
-    if is_over.is_set():
-        return 0
-    try:
-        entries = order.entries.of(source).combine_chunks()
-    except NotFound:
-        return 0
+def _read(order: FileOrder[Source], sources: Sequence[Source], waiting: "_Waiting", is_over: Event) -> tuple[int, int]:
+    """How many sources it has read and, of what is still there, how many entries they have."""
+    looked = []
+    for source in sources:
+        if is_over.is_set():
+            return 0, 0
+        with suppress(NotFound):
+            looked.append(order.entries.look(source))
+    entries = order.entries.of(looked)
     if len(entries):
         waiting.add(entries, shard_numbers(entries["key"], order.shard_count))
-    return len(entries)
+    return len(sources), len(entries)
 
 
 def _write(order: FileOrder[Any], target: ShardAttempt, entries: pa.Table, storage: Storage) -> ShardFile | None:

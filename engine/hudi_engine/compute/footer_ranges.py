@@ -11,10 +11,12 @@ Where they differ, queries of Java that skip files by Java's own bounds lose row
 import math
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+import pyarrow as pa
 from pyarrow import types
 
 from hudi_engine.errors import CorruptFile
@@ -40,53 +42,83 @@ _NOUGHT: Final[dict[int, Bound]] = {
     parquet_types.FLOAT: 0.0,
     parquet_types.DOUBLE: 0.0,
 }
+_NO_LEAF: Final = Leaf(parquet_types.BYTE_ARRAY, None, False, False)
 _TELLS_NAN: Final = "parquet-mr"
 Ranges = tuple[ColumnRange, ...]
 
 
-def ranges_of_footer(footer: Footer, partition: str, name: str, columns: Iterable[str]) -> Ranges | None:
-    """Of each column its range; None if it has values in an order that Hudi's statistics do not know.
+class FooterRanges:
+    """Reads the ranges of these columns from one footer after another; what a schema means for them is settled once.
 
-    Java makes no entries at all for such a file then. Nothing is said of columns that are lists, maps or structs.
+    Of a file that has values in an order that Hudi's statistics do not know there are none: Java makes no entries at
+    all for such a file. Nothing is said of columns that are lists, maps or structs.
     """
-    paths = {_OLD_LIST.sub(".list.element", path): path for path in footer.leaves}
-    found: list[ColumnRange] = []
-    for column in columns:
-        path = paths.get(column)
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        self._columns = tuple(columns)
+        self._last: tuple[Mapping[str, Leaf], tuple[_Column, ...] | None] | None = None
+
+    def of(self, footer: Footer, partition: str, name: str) -> Ranges | None:
+        last = self._last
+        if last is None or last[0] is not footer.leaves:
+            last = self._last = footer.leaves, _columns_of(footer.leaves, self._columns)
+        columns = last[1]
+        if columns is None:
+            return None
+        chunks: dict[str, list[ColumnChunk]] = {}
+        for chunk in footer.chunks:
+            chunks.setdefault(chunk.path, []).append(chunk)
+        return tuple(
+            ColumnRange(partition, name, column.name, None, None, None, footer.rows, footer.rows, 0, 0)
+            if column.path is None
+            else _range(footer.writer, column, chunks.get(column.path, ()), (partition, name))
+            for column in columns
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column by its name and by where the file has it; without a path it came later than the file."""
+
+    name: str
+    path: str | None
+    leaf: Leaf
+    kind: pa.DataType
+    read: Callable[[bytes, ColumnChunk], Bound | None]
+
+
+def _columns_of(leaves: Mapping[str, Leaf], names: Iterable[str]) -> tuple[_Column, ...] | None:
+    """None if one has values of an unknown order."""
+    paths = {_OLD_LIST.sub(".list.element", path): path for path in leaves}
+    found: list[_Column] = []
+    for name in names:
+        path = paths.get(name)
         if path is None:
-            if not any(each.startswith(f"{column}.") for each in paths):
-                found.append(ColumnRange(partition, name, column, None, None, None, footer.rows, footer.rows, 0, 0))
+            if not any(each.startswith(f"{name}.") for each in paths):
+                found.append(_Column(name, None, _NO_LEAF, pa.null(), lambda *_: None))
             continue
-        leaf = footer.leaves[path]
+        leaf = leaves[path]
         if leaf.kind is None or value_type_of(leaf.kind) is None:
             return None
-        found.append(_range(footer, path, ColumnRange(partition, name, column, leaf.kind, None, None, 0, 0, 0, 0)))
+        found.append(_Column(name, path, leaf, leaf.kind, _reader(leaf, leaf.kind)))
     return tuple(found)
 
 
-def _range(footer: Footer, path: str, blank: ColumnRange) -> ColumnRange:
-    leaf, chunks = footer.leaves[path], [chunk for chunk in footer.chunks if chunk.path == path]
+def _range(writer: str, column: _Column, chunks: Sequence[ColumnChunk], file: tuple[str, str]) -> ColumnRange:
     least: Bound | None = None
     greatest: Bound | None = None
-    nulls = 0
+    values = nulls = stored_bytes = raw_bytes = 0
     for chunk in chunks:
+        stored_bytes += chunk.stored_bytes
+        raw_bytes += chunk.raw_bytes
         if not chunk.values:
             continue  # Java writes no row group without rows, others do: nothing is known to have no bounds there
-        nulls += _nulls(chunk, leaf)
-        low, high = _bounds(chunk, leaf, footer.writer)
-        least, greatest = lesser(least, low), greater(greatest, high)
-    return ColumnRange(
-        partition=blank.partition,
-        file_name=blank.file_name,
-        column=blank.column,
-        kind=leaf.kind,
-        least=least,
-        greatest=greatest,
-        value_count=sum(chunk.values for chunk in chunks),
-        null_count=nulls,
-        total_bytes=sum(chunk.stored_bytes for chunk in chunks),
-        total_raw_bytes=sum(chunk.raw_bytes for chunk in chunks),
-    )
+        values += chunk.values
+        nulls += _nulls(chunk, column.leaf)
+        low, high = _bounds(chunk, column, writer)
+        least = low if least is None else lesser(least, low)
+        greatest = high if greatest is None else greater(greatest, high)
+    return ColumnRange(*file, column.name, column.kind, least, greatest, values, nulls, stored_bytes, raw_bytes)
 
 
 def _nulls(chunk: ColumnChunk, leaf: Leaf) -> int:
@@ -98,21 +130,20 @@ def _nulls(chunk: ColumnChunk, leaf: Leaf) -> int:
     return chunk.nulls
 
 
-def _bounds(chunk: ColumnChunk, leaf: Leaf, writer: str) -> tuple[Bound | None, Bound | None]:
-    kind = leaf.kind
-    assert kind is not None
-    if not chunk.values:
-        return None, None
+def _bounds(chunk: ColumnChunk, column: _Column, writer: str) -> tuple[Bound | None, Bound | None]:
+    leaf = column.leaf
     if chunk.nulls == chunk.values:
         nought = _of_nulls(leaf)
         return nought, nought
     if chunk.bounds is None or (chunk.has_old_bounds and leaf.stored not in _NUMBERS):
-        return widest_bounds(kind)
-    found = tuple(_read(bound, leaf, chunk) for bound in chunk.bounds)
-    least, greatest = (own if own is not None else wide for own, wide in zip(found, widest_bounds(kind), strict=True))
+        return widest_bounds(column.kind)
+    least, greatest = (column.read(bound, chunk) for bound in chunk.bounds)
+    if least is None or greatest is None:
+        low, high = widest_bounds(column.kind)
+        least, greatest = low if least is None else least, high if greatest is None else greatest
     if isinstance(least, float) and isinstance(greatest, float):
         return _of_floats(least, greatest, writer)
-    return (least, greatest) if lesser(least, greatest) == least else widest_bounds(kind)
+    return (least, greatest) if lesser(least, greatest) == least else widest_bounds(column.kind)
 
 
 def _of_nulls(leaf: Leaf) -> Bound | None:
@@ -133,21 +164,25 @@ def _of_floats(least: float, greatest: float, writer: str) -> tuple[Bound, Bound
     return -0.0 if low == 0 else low, 0.0 if greatest == 0 else greatest
 
 
-def _read(bound: bytes, leaf: Leaf, chunk: ColumnChunk) -> Bound | None:
-    """The value; None for what is no value of the type, a text cut inside of a character, say."""
-    kind = leaf.kind
-    assert kind is not None
-    if leaf.stored in _NUMBERS:
-        reader = _NUMBERS[leaf.stored]
-        if len(bound) != reader.size:
+def _reader(leaf: Leaf, kind: pa.DataType) -> Callable[[bytes, ColumnChunk], Bound | None]:
+    """Reads a bound; None for what is no value of the type, a text cut inside of a character, say."""
+    number, is_decimal = _NUMBERS.get(leaf.stored), types.is_decimal(kind)
+
+    def read_number(bound: bytes, chunk: ColumnChunk) -> Bound | None:
+        assert number is not None
+        if len(bound) != number.size:
             raise CorruptFile(f"a bound of {len(bound)} bytes for {chunk.path}, {kind}, in a Parquet footer", 0)
-        number: int | float = reader.unpack(bound)[0]
-        return Decimal(f"{number}e-{kind.scale}") if types.is_decimal(kind) else number
-    if types.is_decimal(kind):
+        value: int | float = number.unpack(bound)[0]
+        return Decimal(f"{value}e-{kind.scale}") if is_decimal else value
+
+    def read_decimal(bound: bytes, _: ColumnChunk) -> Bound | None:
         return Decimal(f"{int.from_bytes(bound, 'big', signed=True)}e-{kind.scale}") if bound else None
-    if types.is_string(kind):
-        return _text(bound)
-    return bound
+
+    if number is not None:
+        return read_number
+    if is_decimal:
+        return read_decimal
+    return (lambda bound, _: _text(bound)) if types.is_string(kind) else (lambda bound, _: bound)
 
 
 def _text(bound: bytes) -> str | None:

@@ -1,18 +1,18 @@
 """Which columns `column_stats` and `partition_stats` are of, by the rule of Hudi's releases."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
 from pyarrow import types
 
-from hudi_engine.errors import Unsupported
+from hudi_engine.errors import NotFound, Unsupported
 from hudi_engine.index.definitions import IndexVersion
 from hudi_engine.index.stats_entries import value_type_of
 from hudi_engine.table.conform import META_COLUMNS
 from hudi_engine.table.log_changes import OPERATION
 
-_LIST: Final = "hoodie.metadata.index.column.stats.column.list"
+COLUMN_LIST: Final = "hoodie.metadata.index.column.stats.column.list"
 _MOST: Final = "hoodie.metadata.index.column.stats.max.columns.to.index"
 _MOST_BY_DEFAULT: Final = "32"
 _ALWAYS: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_record_key")
@@ -28,8 +28,8 @@ def columns_to_index(
     there, or of a type without statistics, is left out, as in 1.x. In version 6, of which 0.15 indexes all columns,
     there is no limit. Lists, maps and structs have no statistics themselves; a path into one may be listed.
     """
-    is_narrow = table_version >= 8 and version is IndexVersion.V1
-    listed = [name.strip() for name in properties.get(_LIST, "").split(",") if name.strip()]
+    is_narrow = _is_narrow(table_version, version)
+    listed = [name.strip() for name in properties.get(COLUMN_LIST, "").split(",") if name.strip()]
     always = [name for name in _ALWAYS if name in schema.names]
     if listed:
         found = [name for name in listed if name not in _ALWAYS and _has_statistics(schema, name, is_narrow=is_narrow)]
@@ -42,14 +42,32 @@ def columns_to_index(
         names = [
             name for name in schema.names if name not in own and _has_statistics(schema, name, is_narrow=is_narrow)
         ]
-        found = names[: _most(properties)]
+        found = names[: most_columns(properties)]
     return tuple(dict.fromkeys((*always, *found)))
 
 
-def _most(properties: Mapping[str, str]) -> int:
+def require_statistics(columns: Sequence[str], schema: pa.Schema, table_version: int, version: IndexVersion) -> None:
+    """Raise for a column that a person asked for and of which there would be no statistics.
+
+    Of writers' properties it is left out: they are set for many tables, and a column may be yet to come.
+    """
+    for name in columns:
+        kind = type_at(schema, name)
+        if kind is None:
+            there = ", ".join(schema.names)
+            raise NotFound(f"column_stats: no column {name!r}; the rows have {there}. Name one of those.")
+        if not _has_statistics(schema, name, is_narrow=_is_narrow(table_version, version)):
+            raise Unsupported(
+                f"column_stats: the column {name} is {kind}, of which there are no statistics in a table of version "
+                f"{table_version}. Leave it out, or name a part of it, as PARENT.CHILD."
+            )
+
+
+def most_columns(properties: Mapping[str, str]) -> int:
+    """How many columns are taken where none are listed."""
     text = properties.get(_MOST, _MOST_BY_DEFAULT).strip()
     if not text.isascii() or not text.isdigit():
-        raise Unsupported(f"{_MOST}={text!r}, expected a number of columns. Nothing was changed.")
+        raise Unsupported(f"{_MOST}={text!r}, expected a number of columns; set it right or leave it out")
     return int(text)
 
 
@@ -69,6 +87,11 @@ def type_at(schema: pa.Schema, path: str) -> pa.DataType | None:
         else:
             kind = None
     return kind
+
+
+def _is_narrow(table_version: int, version: IndexVersion) -> bool:
+    """Whether decimals are in a wrapper that holds not all of them."""
+    return table_version >= 8 and version is IndexVersion.V1
 
 
 def _has_statistics(schema: pa.Schema, path: str, *, is_narrow: bool) -> bool:

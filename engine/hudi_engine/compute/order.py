@@ -1,6 +1,6 @@
 """What is asked of whoever builds an index, and what comes back."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeVar
 from zoneinfo import ZoneInfo
@@ -70,22 +70,27 @@ class DataPartition:
 
 
 Source = TypeVar("Source")
-_Read_contra = TypeVar("_Read_contra", contravariant=True)
+_Source_contra = TypeVar("_Source_contra", contravariant=True)
+_Looked = TypeVar("_Looked")
 
 
-class EntriesOf(Protocol[_Read_contra]):
-    """Which entries an index has of a source, a file or a partition, by the schema ENTRIES; maybe none."""
+class EntriesOf(Protocol[_Source_contra, _Looked]):
+    """Which entries an index has of sources, files or partitions, by the schema ENTRIES; maybe none.
+
+    `look` reads all that must be read of one, `of` makes the entries of some: what is done for many is done once.
+    """
 
     @property
     def index(self) -> str: ...
-    def of(self, source: _Read_contra, /) -> pa.Table: ...
+    def look(self, source: _Source_contra, /) -> _Looked: ...
+    def of(self, looked: Sequence[_Looked], /) -> pa.Table: ...
 
 
 @dataclass(frozen=True, slots=True)
 class FileOrder(Generic[Source]):
     """An index to build of what files say of themselves: of which sources, and what its own files are called."""
 
-    entries: EntriesOf[Source]
+    entries: EntriesOf[Source, Any]
     sources: tuple[Source, ...]
     shard_count: int
     instant: str

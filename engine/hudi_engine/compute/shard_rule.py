@@ -7,9 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from hudi_engine.concurrency.settings import whole_number
 from hudi_engine.errors import Contradiction, Unsupported
 from hudi_engine.index.kinds import MOST_SHARDS
 
+_SET: Final = "set it right or leave it out"
 _RECORD_BYTES: Final = 48
 _SIZE_KEY: Final = "hoodie.metadata.record.index.max.filegroup.size"
 _GROWTH_KEY: Final = "hoodie.metadata.record.index.growth.factor"
@@ -40,7 +42,7 @@ class ShardRule:
         if not rule.fewest <= rule.most <= MOST_SHARDS:
             raise Contradiction(
                 f"{names[0]}.min.filegroup.count is {rule.fewest} and {names[0]}.max.filegroup.count {rule.most}: "
-                f"expected the first to be no more than the second, and both no more than {MOST_SHARDS}"
+                f"expected the first to be no more than the second, and both no more than {MOST_SHARDS}; {_SET}"
             )
         return rule
 
@@ -52,11 +54,19 @@ class ShardRule:
         return max(1, min(max(fitting, self.fewest), self.most))
 
 
+def shard_count(conf: Mapping[str, str], name: str, usual: int) -> int:
+    """How many shards an index gets that has as many as a property says, whatever it holds."""
+    count = max(1, whole_number(conf, name, usual))
+    if count > MOST_SHARDS:
+        raise Contradiction(f"{name}={count}: expected no more than {MOST_SHARDS}; {_SET}")
+    return count
+
+
 def _whole(conf: Mapping[str, str], names: list[str], default: int) -> int:
     for name in names:
         if (text := conf.get(name, "").strip()) != "":
             if not (text.isascii() and text.isdecimal()):
-                raise Unsupported(f"{name}={text!r}: expected a whole number that is not negative")
+                raise Unsupported(f"{name}={text!r}: expected a whole number of at least 0; {_SET}")
             return int(text)
     return default
 
@@ -68,5 +78,5 @@ def _number(conf: Mapping[str, str], name: str, default: float) -> float:
     except ValueError:
         number = math.nan
     if not 0 < number < math.inf:
-        raise Unsupported(f"{name}={text!r}: expected a number above 0")
+        raise Unsupported(f"{name}={text!r}: expected a number above 0; {_SET}")
     return number

@@ -24,6 +24,7 @@ from hudi_engine.contract.request import (
     JobRequest,
 )
 from hudi_engine.contract.seen import (
+    MAX_COLUMNS_SEEN,
     MAX_PENDING,
     MAX_SENTENCE,
     IndexSeen,
@@ -39,6 +40,7 @@ __all__ = [
     "DEFAULT_MEMORY_BYTES",
     "MAX_ANSWER_BYTES",
     "MAX_COLUMNS",
+    "MAX_COLUMNS_SEEN",
     "MAX_PENDING",
     "MAX_PHASE",
     "MAX_PHASES",

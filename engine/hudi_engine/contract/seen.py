@@ -25,6 +25,7 @@ from hudi_engine.contract.fields import (
 
 MAX_PENDING, MAX_INDEXES, MAX_FIELDS, MAX_COUNTS = 20, 128, 64, 64
 MAX_SENTENCE = 1_000
+MAX_COLUMNS_SEEN = 2_000
 
 
 class IndexState(StrEnum):
@@ -57,7 +58,8 @@ class IndexSeen:
     """One index. `reason` says what happened and what to do where the state does not.
 
     `base` is the last commit that it was made of, `caught_up_to` the last that it holds with all before, `head` the
-    table's last. `attempt`, `owner` and the heartbeat are those of the runner of its plan, if any has begun.
+    table's last. `attempt`, `owner` and the heartbeat are those of the runner of its plan, if any has begun. `columns`
+    are those of an index that is complete, where they are recorded.
     """
 
     name: str
@@ -74,9 +76,13 @@ class IndexSeen:
     owner: str | None = None
     heartbeat_age_seconds: float | None = None
     is_live: bool = False
+    columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require_name("name", self.name, MAX_NAME)
+        _require_most("columns", len(self.columns), MAX_COLUMNS_SEEN)
+        for column in self.columns:
+            require_length("columns", len(column), MAX_SENTENCE, "characters")
         for name in ("plan", "base", "caught_up_to", "head"):
             require_instant(name, getattr(self, name))
         for name in ("reason", "phase", "owner"):
@@ -105,6 +111,7 @@ class IndexSeen:
             owner=given.take_or("owner", or_none(a_text), None),
             heartbeat_age_seconds=given.take_or("heartbeat_age_seconds", or_none(a_number), None),
             is_live=given.take_or("is_live", a_claim, False),
+            columns=tuple(given.take_or("columns", list_of(a_text), [])),
         )
         given.require_no_more()
         return seen

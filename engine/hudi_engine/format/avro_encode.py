@@ -70,14 +70,16 @@ def encode_long(value: int) -> bytes:
 
 def append_long(out: bytearray, value: int) -> None:
     """Avro's variable-length integer; the value must be one of 64 bits."""
-    if 0 <= value < 64:
-        out.append(value << 1)
-        return
     rest = (value << 1) ^ (value >> 63)
-    while rest > 0x7F:
-        out.append((rest & 0x7F) | 0x80)
-        rest >>= 7
-    out.append(rest)
+    if rest < 0x80:
+        out.append(rest)
+    elif rest < 0x4000:
+        out += bytes(((rest & 0x7F) | 0x80, rest >> 7))
+    else:
+        while rest > 0x7F:
+            out.append((rest & 0x7F) | 0x80)
+            rest >>= 7
+        out.append(rest)
 
 
 class _Compiler:

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import math
+import string
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ MURMUR = 1
 # A hash each halves the false positives: nobody needs this many, and a forged header could cost minutes.
 MAX_HASHES = 1024
 MULTIPLIER = np.uint32(0x5BD1E995)
+_LETTERS = (string.ascii_letters + string.digits + "+/").encode()
+_MOST_PADDING = 2
 # Keys hashed at a time: each needs one number per hash.
 SOME_KEYS = 65536
 
@@ -136,6 +139,38 @@ def parse_bloom_filter(text: bytes | str, type_code: str) -> BloomFilter:
     if end != len(data):
         raise CorruptFile(f"{len(data) - end} bytes after the end of a bloom filter", end)
     return filter_
+
+
+def require_bloom_filter(text: bytes, type_code: str) -> None:
+    """Refuses what `parse_bloom_filter` refuses, in a fifth of the time: the bits are counted, not unpacked."""
+    if not _is_whole(text, type_code.upper()):
+        parse_bloom_filter(text, type_code)
+
+
+def _is_whole(text: bytes, type_code: str) -> bool:
+    """Whether it is a filter beyond doubt: headers that fit the length, in letters of Base64."""
+    body = text.rstrip(b"=")
+    padding = len(text) - len(body)
+    size = len(text) // 4 * 3 - padding
+    if len(text) % 4 or padding > _MOST_PADDING or size < HEADER.size + GROWTH.size or body.translate(None, _LETTERS):
+        return False
+    header = _octets(text, 0, HEADER.size)
+    version, hashes, kind, bits = HEADER.unpack(header)
+    row_bytes = HEADER.size + Shape(bits, hashes).row_bytes
+    if version != VERSION or kind != MURMUR or not (1 <= hashes <= MAX_HASHES and bits >= 1):
+        return False
+    if type_code == SIMPLE:
+        return size == row_bytes
+    per_row, _, count = GROWTH.unpack(_octets(text, HEADER.size, GROWTH.size))
+    first = HEADER.size + GROWTH.size
+    is_dynamic = type_code == DYNAMIC and per_row >= 1 and count >= 1 and size == first + count * row_bytes
+    return is_dynamic and all(_octets(text, at, HEADER.size) == header for at in range(first, size, row_bytes))
+
+
+def _octets(text: bytes, start: int, count: int) -> bytes:
+    """What these bytes are of those that the text stands for; three are four letters."""
+    place = start // 3 * 3
+    return base64.b64decode(text[place // 3 * 4 : -(-(start + count) // 3) * 4])[start - place :][:count]
 
 
 def _parse_dynamic(data: bytes) -> tuple[BloomFilter, int]:

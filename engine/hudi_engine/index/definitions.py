@@ -13,6 +13,9 @@ from hudi_engine.storage.protocol import Storage
 DEFAULT_PATH: Final = ".hoodie/.index_defs/index.json"
 """Where Hudi writes the definitions, unless `hoodie.table.index.defs.path` says otherwise."""
 
+FIRST_WITH_DEFINITIONS: Final = 8
+"""The table version since which there is such a file."""
+
 _WHAT: Final = "the definitions of indexes"
 
 

@@ -2,13 +2,15 @@
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 from uuid import UUID
 
 from hudi_engine.errors import Contradiction
-from hudi_engine.format.avro_encode import Write, compile_encoder
-from hudi_engine.format.avro_types import parse
+from hudi_engine.format.avro_encode import Write, compile_encoder, encode_long
+from hudi_engine.format.avro_types import Record, Union, parse
 from hudi_engine.format.service_records import TABLE_VERSIONS, RecordName, schema_text
 from hudi_engine.table.conform import META_COLUMNS
 
@@ -38,6 +40,37 @@ def entry_encoder(table_version: int) -> Write:
     if table_version not in WRITTEN_SCHEMA:
         raise Contradiction(f"entries for table version {table_version}; known are {TABLE_VERSIONS}")
     return compile_encoder(parse(WRITTEN_SCHEMA[table_version], 0))
+
+
+@dataclass(frozen=True, slots=True)
+class EntryOf:
+    """How an entry is written that says one thing, a record: what is before its fields, each of these, and the rest.
+
+    Who writes many of them makes what is the same of all but once.
+    """
+
+    before: bytes
+    fields: Mapping[str, Write]
+    behind: bytes
+
+
+@cache
+def entry_of(table_version: int, entry_type: int, name: str) -> EntryOf:
+    """Of entries of this type, which have the field of that name and no other. `fields` are in the order of writing."""
+    if table_version not in WRITTEN_SCHEMA:
+        raise Contradiction(f"entries for table version {table_version}; known are {TABLE_VERSIONS}")
+    entry = parse(WRITTEN_SCHEMA[table_version], 0)
+    assert isinstance(entry, Record)
+    place = [field.name for field in entry.fields].index(name)
+    parts = (bytearray(), bytearray())
+    for out, fields in zip(parts, (entry.fields[:place], entry.fields[place + 1 :]), strict=True):
+        given = {field.name: {"key": "", "type": entry_type}.get(field.name) for field in fields}
+        compile_encoder(replace(entry, fields=fields))(out, given)
+    kind = entry.fields[place].type
+    assert isinstance(kind, Union)
+    ((branch, said),) = ((at, each) for at, each in enumerate(kind.branches) if isinstance(each, Record))
+    writes = {field.name: compile_encoder(field.type) for field in said.fields}
+    return EntryOf(bytes(parts[0]) + encode_long(branch), writes, bytes(parts[1]))
 
 
 def value_of(partition: str, file_id: str, instant_ms: int, table_version: int) -> bytes:

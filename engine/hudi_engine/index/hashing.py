@@ -58,18 +58,28 @@ def shard_numbers(keys: Any, shard_count: int) -> npt.NDArray[np.int64]:
     return np.abs(java_hash(keys).astype(np.int64)) % shard_count
 
 
+def octet_hash(keys: Any) -> npt.NDArray[np.uint32]:
+    """A hash of the bytes of each key of an Arrow array of large binaries, whatever they are; of ASCII it is Java's."""
+    return _hash_text(_as_octets(keys))
+
+
 def _hash_chunk(keys: Any) -> Hashes:
     if not len(keys):
         return np.empty(0, dtype=np.int32)
-    data, borders = bytes_of(keys)
-    view = data[borders[0] : borders[-1]]
-    borders = borders - borders[0]
-    hashes = _hash_text(_Text(view, borders[:-1], borders[1:], 1))
-    octets = np.frombuffer(view, np.uint8)
+    text = _as_octets(keys)
+    hashes = _hash_text(text)
+    octets = np.frombuffer(text.data, np.uint8)
     if octets.size and octets.max() >= 0x80:
-        rows = np.unique(np.searchsorted(borders, np.flatnonzero(octets >= 0x80), side="right") - 1)
-        hashes[rows] = _hash_text(_as_utf16(keys.take(pa.array(rows)), int(borders[rows[0]])))
+        rows = np.unique(np.searchsorted(text.ends, np.flatnonzero(octets >= 0x80), side="right"))
+        hashes[rows] = _hash_text(_as_utf16(keys.take(pa.array(rows)), int(text.starts[rows[0]])))
     return hashes.view(np.int32)
+
+
+def _as_octets(keys: Any) -> _Text:
+    """These keys as they are, one unit a byte."""
+    data, borders = bytes_of(keys)
+    ends = borders - borders[0]
+    return _Text(data[borders[0] : borders[-1]], ends[:-1], ends[1:], 1)
 
 
 def _as_utf16(keys: Any, place: int) -> _Text:

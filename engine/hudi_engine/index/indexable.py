@@ -53,6 +53,8 @@ def is_indexable(kind: pa.DataType) -> bool:
 
 
 def _column(wanted: IndexDefinition, rows: pa.Schema) -> Column:
+    if not wanted.source_fields:
+        raise Unsupported(f"{wanted.name}: no column is named, and a secondary index is of one. Give it with --column.")
     if len(wanted.source_fields) != 1:
         raise Unsupported(
             f"{wanted.name}: {len(wanted.source_fields)} columns ({', '.join(wanted.source_fields)}); a secondary "

@@ -57,8 +57,8 @@ def kind_of(name: str) -> IndexKind:
 
 
 def is_index_name(name: str) -> bool:
-    """Whether an index may have this name."""
-    return any(_is_of(kind, name) for kind in IndexKind)
+    """Whether an index may have this name: of what has another the files are not an index's, and are not deleted."""
+    return "/" not in name and any(_is_of(kind, name) for kind in IndexKind)
 
 
 def _is_of(kind: IndexKind, name: str) -> bool:

@@ -5,14 +5,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hudi_engine.errors import CorruptFile, Unsupported
+from hudi_engine.format.hfile.find import begin_with_any, prefixes_of
 from hudi_engine.format.log.block import BlockType, HeaderKey, LogBlock
 from hudi_engine.format.log.delete import decode_deletes
 from hudi_engine.format.log.frames import read_frames
 from hudi_engine.format.log.order import live_blocks
 from hudi_engine.format.log.reader import read_blocks
 from hudi_engine.index.block_cache import BlockCache, Place
+from hudi_engine.index.logged_keys import LoggedKeys, Sought
 from hudi_engine.index.ranges import Effort, RangeReader, Region
 from hudi_engine.index.stored_hfile import StoredHFile
 from hudi_engine.storage.paths import require_range
@@ -23,15 +26,28 @@ from hudi_engine.table.file_view import BaseFile, LogFile
 WHOLE_BYTES = 2 << 20
 _SCHEMA = "schema"  # the name under which an HFile keeps the Avro schema of its values
 _WHOLE = -2  # where the cache keeps a whole file: no block begins there, and no HFile has its head there
+_KEYS = -3  # there, and before it by where each log block begins, what keys it has
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Entries that one block, or the base file, holds; the Avro schema of their values, and the file they are in."""
+    """Entries that one block, or the base file, holds; the Avro schema of their values, and the file they are in.
+
+    `known` are the keys of a log's block.
+    """
 
     entries: StoredHFile
     schema: str
     path: str
+    known: LoggedKeys | None = None
+
+    def find(self, wanted: Sought) -> pa.Table:
+        """The entries that have one of these keys."""
+        return self.entries.find(wanted.left() if self.known is None else self.known.possible(wanted))
+
+    def find_prefixes(self, prefixes: pa.Array) -> pa.Table:
+        """The entries whose key begins with one of these large binaries."""
+        return self.entries.find_prefixes(prefixes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +55,16 @@ class Deleted:
     """Keys that one block deletes."""
 
     keys: pa.Array
+
+    def find(self, wanted: Sought) -> pa.Array:
+        """Those of the wanted keys that it deletes."""
+        return self.keys.filter(pc.is_in(self.keys, wanted.left()))
+
+    def find_prefixes(self, prefixes: pa.Array) -> pa.Array:
+        """Those that begin with one of these large binaries."""
+        return self.keys.filter(
+            begin_with_any(pc.cast(self.keys, pa.large_binary()), prefixes_of(prefixes.to_pylist()))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +99,9 @@ class Layers:
             match block.type:
                 case BlockType.HFILE_DATA:
                     hfile = StoredHFile(place.storage, place.region, self.cache, self.effort)
-                    return Written(hfile, block.require(HeaderKey.SCHEMA), path)
+                    kept_at = Place(path, place.region.modified_ms, _KEYS - place.region.start)
+                    known = LoggedKeys(hfile, self.cache, kept_at)
+                    return Written(hfile, block.require(HeaderKey.SCHEMA), path, known)
                 case BlockType.DELETE:
                     return Deleted(self._deleted_keys(place, block))
                 case _:

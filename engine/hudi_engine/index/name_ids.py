@@ -32,6 +32,7 @@ def partition_of_identifier(identifier: str) -> str:
     return "" if identifier == "." else identifier
 
 
+@lru_cache(_MOST_NAMES)
 def file_id(name: str) -> str:
     """The id of a file by its name without folders."""
     return base64.b64encode(hashlib.md5(name.encode(), usedforsecurity=False).digest()).decode()

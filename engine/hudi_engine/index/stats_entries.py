@@ -1,8 +1,10 @@
 """Entries of `column_stats` and `partition_stats` as their writers store them (sections 3.3, 3.4, 3.6)."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 from pyarrow import types
@@ -11,12 +13,19 @@ from hudi_engine.errors import Contradiction
 from hudi_engine.format.avro_encode import Write
 from hudi_engine.index.column_range import Bound, ColumnRange
 from hudi_engine.index.definitions import IndexVersion
-from hudi_engine.index.entries import entry_encoder
+from hudi_engine.index.entries import entry_of
 from hudi_engine.index.keys import column_stats_key, partition_stats_key
 from hudi_engine.index.payloads.bounds import ValueType
-from hudi_engine.table.conform import META_COLUMNS
 
 _COLUMN_STATS, _PARTITION_STATS = 3, 6
+_FIELD: Final = "ColumnStatsMetadata"
+_NAMES: Final = (
+    *("fileName", "columnName", "minValue", "maxValue", "valueCount", "nullCount", "totalSize"),
+    "totalUncompressedSize",
+)
+"""The fields that differ from file to file."""
+
+_MOST_SORTS: Final = 4096
 _NAMESPACE: Final = "org.apache.hudi.avro.model"
 _WRAPPED_DIGITS, _WRAPPED_SCALE = 30, 15
 _UNTYPED: Final = {ValueType.DATE: "DateWrapper", ValueType.DECIMAL: "DecimalWrapper"}
@@ -66,13 +75,12 @@ def stats_entries(ranges: Iterable[ColumnRange], table_version: int, version: In
         raise Contradiction(
             f"statistics of version {version} in a table of version {table_version}: V1 is the only one"
         )
-    write = entry_encoder(table_version)
-    values = ((_key(about).encode(), _value(write, about, table_version, version)) for about in ranges)
-    entries = sorted(values)
+    entries = sorted((_key(about).encode(), _value(about, table_version, version)) for about in ranges)
     columns = ([key for key, _ in entries], [value for _, value in entries])
     return pa.table([pa.array(column, pa.large_binary()) for column in columns], names=["key", "value"])
 
 
+@cache
 def value_type_of(kind: pa.DataType) -> ValueType | None:
     """What the bounds of a column stand for; None for a type of which Hudi keeps no statistics."""
     if types.is_timestamp(kind):
@@ -101,35 +109,72 @@ def _key(about: ColumnRange) -> str:
     return column_stats_key(about.column, about.partition, about.file_name)
 
 
-def _value(write: Write, about: ColumnRange, table_version: int, version: IndexVersion) -> bytes:
-    value_type = ValueType.NULL if about.kind is None else value_type_of(about.kind)
-    if value_type is None:
-        raise Contradiction(f"statistics of {about.column}, which is of type {about.kind}: Hudi keeps none of those")
-    is_typed = version is IndexVersion.V2
-    statistics: dict[str, object] = {
-        "fileName": about.partition if about.file_name is None else about.file_name,
-        "columnName": about.column,
-        "minValue": _wrapped(about.least, value_type, about.kind, is_typed),
-        "maxValue": _wrapped(about.greatest, value_type, about.kind, is_typed),
-        "valueCount": about.value_count,
-        "nullCount": about.null_count,
-        "totalSize": about.total_bytes,
-        "totalUncompressedSize": about.total_raw_bytes,
-        "isDeleted": False,
-    }
-    if table_version >= 8:
-        statistics["isTightBound"] = about.is_tight
-    if is_typed:
-        statistics["valueType"] = {"typeOrdinal": int(value_type), "additionalInfo": _info(about.kind)}
-    record = {
-        **dict.fromkeys((*META_COLUMNS, "filesystemMetadata", "BloomFilterMetadata", "recordIndexMetadata")),
-        "key": "",
-        "type": _PARTITION_STATS if about.file_name is None else _COLUMN_STATS,
-        "ColumnStatsMetadata": statistics,
-    }
-    out = bytearray()
-    write(out, record)
+def _value(about: ColumnRange, table_version: int, version: IndexVersion) -> bytes:
+    frame = _frame(_Sort(table_version, version, about.file_name is None, about.column, about.kind, about.is_tight))
+    value_type, kind, is_typed = frame.value_type, about.kind, version is IndexVersion.V2
+    out = bytearray(frame.before)
+    frame.write_name(out, about.partition if about.file_name is None else about.file_name)
+    out += frame.column
+    frame.write_bound(out, _wrapped(about.least, value_type, kind, is_typed))
+    frame.write_bound(out, _wrapped(about.greatest, value_type, kind, is_typed))
+    for count in (about.value_count, about.null_count, about.total_bytes, about.total_raw_bytes):
+        frame.write_count(out, count)
+    out += frame.behind
     return bytes(out)
+
+
+class _Sort(NamedTuple):
+    """What entries have in common of which there is one for each file."""
+
+    table_version: int
+    version: IndexVersion
+    is_of_partition: bool
+    column: str
+    kind: pa.DataType | None
+    is_tight: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What such entries are made of, in the order of their fields."""
+
+    value_type: ValueType
+    before: bytes
+    write_name: Write
+    column: bytes
+    write_bound: Write
+    write_count: Write
+    behind: bytes
+
+
+@lru_cache(_MOST_SORTS)
+def _frame(sort: _Sort) -> _Frame:
+    value_type = ValueType.NULL if sort.kind is None else value_type_of(sort.kind)
+    if value_type is None:
+        raise Contradiction(f"statistics of {sort.column}, which is of type {sort.kind}: Hudi keeps none of those")
+    is_typed = sort.version is IndexVersion.V2
+    behind: dict[str, object] = {
+        "isDeleted": False,
+        "isTightBound": sort.is_tight,
+        "valueType": {"typeOrdinal": int(value_type), "additionalInfo": _info(sort.kind)} if is_typed else None,
+    }
+    entry = entry_of(sort.table_version, _PARTITION_STATS if sort.is_of_partition else _COLUMN_STATS, _FIELD)
+    names = tuple(entry.fields)
+    # Table version 6 lacks the last two, 8 the last.
+    assert names == (*_NAMES, *behind)[: len(names)], names
+    column, rest = bytearray(), bytearray()
+    entry.fields["columnName"](column, sort.column)
+    for name in names[len(_NAMES) :]:
+        entry.fields[name](rest, behind[name])
+    return _Frame(
+        value_type=value_type,
+        before=entry.before,
+        write_name=entry.fields["fileName"],
+        column=bytes(column),
+        write_bound=entry.fields["minValue"],
+        write_count=entry.fields["valueCount"],
+        behind=bytes(rest) + entry.behind,
+    )
 
 
 def _wrapped(bound: Bound | None, value_type: ValueType, kind: pa.DataType | None, is_typed: bool) -> object:

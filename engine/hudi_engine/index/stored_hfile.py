@@ -153,6 +153,10 @@ class StoredHFile:
         """The file info; `schema` is the Avro schema of the values."""
         return self._head().info
 
+    def entry_count(self) -> int:
+        """How many entries there are, by the trailer."""
+        return self._head().trailer.entry_count
+
     def find(self, keys: Any) -> Any:
         """The entries whose key is among the keys, large binaries that ascend and are unique, in key order."""
         head = self._head()

@@ -30,6 +30,11 @@ class Snapshot:
     view: FileView
     slices: tuple[FileSlice, ...]
 
+    @staticmethod
+    def of_no_slices(timeline: Timeline, view: FileView) -> "Snapshot":
+        """What is committed by now, for who asks of rows what they are and not where."""
+        return Snapshot(max(view.visible_instants, default=""), timeline, view, ())
+
 
 @dataclass(frozen=True, slots=True)
 class RowReader:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hudi_engine.clock import SystemClock
 from hudi_engine.compute.column_promotion import promoted
 from hudi_engine.compute.column_stats import StatsReader, partition_ranges
-from hudi_engine.compute.footer_ranges import Ranges, ranges_of_footer
+from hudi_engine.compute.footer_ranges import FooterRanges, Ranges
 from hudi_engine.compute.indexed_columns import columns_to_index
 from hudi_engine.compute.log_ranges import ranges_of_blocks
 from hudi_engine.errors import CorruptFile
@@ -39,7 +39,9 @@ def ranges(file: bytes, columns: Sequence[str], version: IndexVersion = IndexVer
     storage = MemoryStorage(SystemClock())
     storage.create(NAME, file)
     stat = next(stat for stat in storage.list("") if stat.name == NAME)
-    return StatsReader(storage, tuple(columns), version, lambda _: True).ranges_of_file("p", stat)
+    reader = StatsReader(storage, tuple(columns), version, lambda _: True)
+    (found,) = reader.ranges_of([reader.look("p", stat)])
+    return found
 
 
 def range_of(values: pa.Array, **options: Any) -> ColumnRange:
@@ -128,7 +130,7 @@ def chunk(bounds: tuple[bytes, bytes] | None, nulls: int | None = 0, *, is_old: 
 
 
 def only(about: Footer) -> ColumnRange:
-    found = ranges_of_footer(about, "p", NAME, ["x"])
+    found = FooterRanges(["x"]).of(about, "p", NAME)
     assert found is not None
     assert len(found) == 1
     return found[0]

@@ -130,7 +130,9 @@ class Made:
     def of_files(self) -> dict[tuple[str, str], Ranges | None]:
         is_completed = self.snapshot.view.completions.is_completed
         reader = StatsReader(self.opened.table.storage, self.columns, self.version, is_completed)
-        return {(where, stat.name): reader.ranges_of_file(where, stat) for where, stat in self.current()}
+        files = list(self.current())
+        found = reader.ranges_of([reader.look(where, stat) for where, stat in files])
+        return {(where, stat.name): ranges for (where, stat), ranges in zip(files, found, strict=True)}
 
     def of_partitions(self, files: Mapping[tuple[str, str], Ranges | None]) -> Iterator[Ranges | None]:
         kinds = {column: kind for column in self.columns if (kind := type_at(self.schema, column)) is not None}

@@ -2,6 +2,7 @@
 
 import base64
 import struct
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hudi_engine.errors import Contradiction, CorruptFile, Unsupported
-from hudi_engine.format.bloom import Growth, Shape, Sizing, build_bloom_filter, parse_bloom_filter
+from hudi_engine.format import bloom
+from hudi_engine.format.bloom import (
+    Growth,
+    Shape,
+    Sizing,
+    build_bloom_filter,
+    parse_bloom_filter,
+    require_bloom_filter,
+)
 
 # Of each length modulo four, with bytes above 127 in each place of the rest: those are signed in Java.
 KEYS = ["a", "ab", "abc", "abcd", "é", "€", "😀x", "rider-A$é", "straße-€", "0123456789012345678901234567890123456é"]
@@ -138,3 +147,32 @@ def test_a_filter_cut_anywhere_is_corrupt(kind: str) -> None:
     for length in range(len(whole)):
         with pytest.raises(CorruptFile):
             parse_bloom_filter(base64.b64encode(whole[:length]), kind)
+
+
+@pytest.mark.parametrize("sizing", [Sizing(10, 0.001, None), Sizing(3, 0.01, 7), Sizing(), Sizing(most_keys=None)])
+def test_a_filter_that_is_whole_is_known_without_unpacking_it(sizing: Sizing, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = build_bloom_filter(strings(KEYS), sizing)
+    monkeypatch.setattr(bloom, "parse_bloom_filter", None)
+
+    require_bloom_filter(made.to_text().encode(), made.type_code)
+
+
+@given(
+    st.sampled_from([(text, kind) for text in SIZINGS for kind in ("SIMPLE", "DYNAMIC_V0", "dynamic_v0", "new")]),
+    st.data(),
+)
+def test_what_is_required_of_a_filter_is_that_it_can_be_parsed(made: tuple[str, str], data: st.DataObject) -> None:
+    text, kind = bytearray(made[0].encode()), made[1]
+    for _ in range(data.draw(st.integers(0, 3))):
+        text[data.draw(st.integers(0, len(text) - 1))] = data.draw(st.sampled_from(b"AB/+=9\n-\xff"))
+    cut = bytes(text[: len(text) - data.draw(st.sampled_from([0, 0, 0, 1, 4, 20]))])
+
+    assert _refusal(require_bloom_filter, cut, kind) == _refusal(parse_bloom_filter, cut, kind)
+
+
+def _refusal(look: Callable[[bytes, str], object], text: bytes, kind: str) -> type[Exception] | None:
+    try:
+        look(text, kind)
+    except (CorruptFile, Unsupported) as refused:
+        return type(refused)
+    return None

@@ -1,5 +1,6 @@
 import io
 import math
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -8,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hudi_engine.errors import CorruptFile, Unsupported
-from hudi_engine.format.parquet_footer import MOST_BYTES, ColumnChunk, parse_column_chunks
+from hudi_engine.format.parquet_footer import (
+    MOST_BYTES,
+    ColumnChunk,
+    Footer,
+    FooterParser,
+    parse_column_chunks,
+    parse_footer,
+)
 
 ROWS = pa.table(
     {
@@ -119,3 +127,52 @@ def test_a_damaged_footer_gives_chunks_or_is_corrupt(data: st.DataObject) -> Non
         return
 
     assert all(isinstance(chunk.path, str) for chunk in chunks)
+
+
+def test_footers_read_one_after_another_are_as_each_alone_whether_the_schema_is_the_same_or_not() -> None:
+    other = pa.table({"number": ["now", "texts"], "more": [1, 2]})
+    files = [ROWS, ROWS.slice(1), other, ROWS.slice(0, 0), other, ROWS]
+    footers = [footer_of(written(rows, row_group_size=2)) for rows in files]
+    parser = FooterParser()
+
+    found = [parser.parse(footer) for footer in footers]
+
+    assert found == [parse_footer(footer) for footer in footers]
+    assert [chunk.path for chunk in found[2].chunks] == ["number", "more"]
+    assert found[0].leaves is found[1].leaves
+    assert found[2].leaves is not found[1].leaves
+
+
+def test_a_footer_is_found_within_a_file_and_must_end_where_the_file_says() -> None:
+    file = written(ROWS)
+    start, end = len(file) - 8 - len(footer_of(file)), len(file) - 8
+
+    assert FooterParser().parse(file, start, end) == parse_footer(footer_of(file))
+    with pytest.raises(CorruptFile):
+        FooterParser().parse(file, start, start + 200)
+
+
+def test_a_footer_that_tells_of_its_chunks_before_it_tells_of_their_types_is_refused() -> None:
+    """Else it would be one of a file without chunks, and queries would pass over what it holds."""
+    rows_first, schema = b"\x36\x02", b"\x09\x04\x1c\x48\x01r\x15\x00\x00"
+
+    with pytest.raises(CorruptFile, match="does not come first"):
+        parse_footer(rows_first + schema + b"\x00")
+
+
+@given(st.data())
+def test_a_damaged_footer_behind_a_whole_one_is_read_as_it_is_alone(data: st.DataObject) -> None:
+    parser, whole = FooterParser(), footer_of(written(ROWS))
+    parser.parse(whole)
+    footer = bytearray(whole)
+    for _ in range(data.draw(st.integers(1, 3))):
+        footer[data.draw(st.integers(0, len(footer) - 1))] = data.draw(st.integers(0, 255))
+
+    assert _outcome(parser.parse, bytes(footer)) == _outcome(parse_footer, bytes(footer))
+
+
+def _outcome(parse: Callable[[bytes], Footer], footer: bytes) -> Footer | type[Exception]:
+    try:
+        return parse(footer)
+    except (CorruptFile, Unsupported) as refused:
+        return type(refused)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hudi_engine.errors import CorruptFile
-from hudi_engine.index.hashing import java_hash, shard_numbers
+from hudi_engine.index.hashing import java_hash, octet_hash, shard_numbers
 
 LEAST = "polygenelubricants"  # its hash has no positive counterpart in 32 bits
 texts = st.lists(st.text(st.characters(codec="utf-8"), max_size=40), max_size=30)
@@ -72,3 +72,10 @@ def test_a_shard_is_the_remainder_of_the_hash_without_its_sign(keys: list[str], 
 
     assert found.tolist() == [abs(reference(key)) % count for key in keys]
     assert found.dtype == np.int64
+
+
+@given(st.lists(st.binary(max_size=40)))
+def test_any_bytes_have_a_hash_and_ascii_has_that_of_java(keys: list[bytes]) -> None:
+    found = octet_hash(pa.array(keys, pa.large_binary()))
+
+    assert found.view(np.int32).tolist() == [reference(key.decode("latin-1")) for key in keys]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from hudi_engine.index.payloads.newest import newest_wins
 from hudi_engine.index.payloads.records import deletions, rows_of
 
 
@@ -25,6 +26,11 @@ class Family:
     schema: pa.Schema
     columns: Callable[[pa.Table, str], Iterator[list[Any]]]
     merge: Callable[[Sequence[pa.Table]], pa.Table]
+
+    @property
+    def has_newest_only(self) -> bool:
+        """Whether the newest row of a key is all that counts, so that it need not be sought in older layers."""
+        return self.merge is newest_wins
 
     def decode(self, entries: pa.Table, written: str) -> pa.Table:
         """The rows of an HFile's entries, columns `key` and `value`, which the Avro schema `written` wrote."""
