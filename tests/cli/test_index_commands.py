@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hudi_engine.cli.main import main
 from hudi_engine.contract import JobReport, Outcome
 from hudi_engine.index.kinds import parse_shard_name
 from tests.cli.conftest import ENGINE, Ran
@@ -30,22 +29,21 @@ ALONE = "--single-writer"
 PLAIN = "v9_mor_orders"
 ALL = ("v6_cow_orders", "v8_mor_orders", PLAIN)
 CHANGES = ("schedule", "build", "drop", "abort")
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
-    """The command in this process: what it wrote, and its exit code."""
-
-    def run(*arguments: str | Path) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["hudi-engine", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main()
-        said = capsys.readouterr()
-        assert isinstance(left.value.code, int | None)
-        return Ran(left.value.code or 0, said.out, said.err)
-
-    return run
+NO_LOCKS: list[tuple[Mapping[str, str], int, list[str]]] = [
+    ({}, 20, [f"{LOCK} is not set", "hudi.engine.single.writer=true"]),
+    ({LOCK: f"{PROVIDERS}InProcessLockProvider"}, 20, ["a lock within one JVM"]),
+    ({LOCK: "org.apache.hudi.aws.transaction.lock.DynamoDBBasedLockProvider"}, 18, ["DynamoDB", "Zookeeper"]),
+    ({LOCK: f"{PROVIDERS}ZookeeperBasedLockProvider"}, 20, ["hoodie.write.lock.zookeeper.base_path is not set"]),
+    ({"hudi.engine.single.writer": "maybe"}, 20, ["hudi.engine.single.writer='maybe'", "true or false"]),
+]
+"""Settings that do not lock, how they are refused, and by what words."""
+ZOOKEEPER_IS_DOWN = {
+    LOCK: f"{PROVIDERS}ZookeeperBasedLockProvider",
+    "hoodie.write.lock.zookeeper.url": "127.0.0.1:1",
+    "hoodie.write.lock.zookeeper.base_path": "/locks",
+    "hoodie.write.lock.zookeeper.lock_key": "orders",
+    "hoodie.write.lock.wait_time_ms": "500",
+}
 
 
 def files(table: Path) -> Mapping[Path, bytes]:
@@ -164,16 +162,7 @@ def test_a_dry_run_of_what_is_complete_is_code_3(golden: Golden, run: Run) -> No
 
 
 @pytest.mark.parametrize("command", CHANGES)
-@pytest.mark.parametrize(
-    ("settings", "code", "words"),
-    [
-        ({}, 20, [f"{LOCK} is not set", "hudi.engine.single.writer=true"]),
-        ({LOCK: f"{PROVIDERS}InProcessLockProvider"}, 20, ["a lock within one JVM"]),
-        ({LOCK: "org.apache.hudi.aws.transaction.lock.DynamoDBBasedLockProvider"}, 18, ["DynamoDB", "Zookeeper"]),
-        ({LOCK: f"{PROVIDERS}ZookeeperBasedLockProvider"}, 20, ["hoodie.write.lock.zookeeper.base_path is not set"]),
-        ({"hudi.engine.single.writer": "maybe"}, 20, ["hudi.engine.single.writer='maybe'", "true or false"]),
-    ],
-)
+@pytest.mark.parametrize(("settings", "code", "words"), NO_LOCKS)
 def test_lock_settings_that_do_not_lock_are_refused_naming_what_to_set(
     command: str, settings: Mapping[str, str], code: int, words: list[str], golden: Golden, run: Run
 ) -> None:
@@ -190,15 +179,8 @@ def test_lock_settings_that_do_not_lock_are_refused_naming_what_to_set(
 def test_a_zookeeper_that_is_down_is_waited_for_and_refused(command: str, golden: Golden, run: Run) -> None:
     table = golden(PLAIN)
     before = files(table)
-    settings = {
-        LOCK: f"{PROVIDERS}ZookeeperBasedLockProvider",
-        "hoodie.write.lock.zookeeper.url": "127.0.0.1:1",
-        "hoodie.write.lock.zookeeper.base_path": "/locks",
-        "hoodie.write.lock.zookeeper.lock_key": "orders",
-        "hoodie.write.lock.wait_time_ms": "500",
-    }
 
-    ran = run("index", command, table, *KIND, *conf(settings), "--json")
+    ran = run("index", command, table, *KIND, *conf(ZOOKEEPER_IS_DOWN), "--json")
 
     if command == "abort":
         assert ran.code == 3  # there is no plan, which needs no lock to see
@@ -293,20 +275,44 @@ def test_an_index_by_partition_is_refused_where_hudi_has_none(name: str, golden:
     assert files(table) == before
 
 
+@pytest.mark.parametrize("command", ["drop", "run"])
+@pytest.mark.parametrize(
+    "name", [".hoodie", ".hoodie/timeline", "../..", "column_stats/", "secondary_index_a/b", "nope"]
+)
+def test_what_is_no_index_is_not_dropped(name: str, command: str, golden: Golden, run: Run) -> None:
+    """Whatever lies in a folder of the metadata table is deleted with its index: its timeline once was."""
+    table = golden(PLAIN)
+    before = files(table)
+
+    if command == "run":
+        ran = run("run", json.dumps(job(table, "drop", kinds=[name])))
+    else:
+        ran = run("index", "drop", table, "--type", name, ALONE)
+
+    assert ran.code == 18, ran
+    assert f"{name!r} is no name that an index of Hudi has" in ran.err
+    assert files(table) == before
+
+
 @pytest.mark.parametrize("arguments", [("build",), ("schedule",), ("build", "--dry-run")])
 def test_a_table_whose_keys_have_two_texts_is_refused(arguments: tuple[str, ...], golden: Golden, run: Run) -> None:
     table = golden("v9_mor_journeys")
-    name = "_hoodie_record_key"
-    *_, changed = sorted(table.rglob("*.parquet"))
-    for file in changed.parent.glob("*.parquet"):
-        rows = pq.read_table(file).replace_schema_metadata(None)  # which tells of the keys, too
-        keys = pa.array([key.removeprefix("id:") for key in rows[name].to_pylist()])
-        pq.write_table(rows.set_column(rows.schema.get_field_index(name), name, keys), file)
+    changed = mix_keys(table)
     before = files(table)
 
     ran = run("index", *arguments, table, *KIND, ALONE)
 
-    require_refusal(ran, 20, "'id:", changed.parent.name, "bulk_insert")
+    require_refusal(ran, 20, "'id:", changed.name, "bulk_insert")
+    assert files(table) == before
+
+
+def test_a_table_whose_keys_have_two_texts_gets_no_metadata_table_either(golden: Golden, run: Run) -> None:
+    table = golden("v9_mor_journeys")
+    mix_keys(table)
+    run("metadata", "disable", table, ALONE)
+    before = files(table)
+
+    require_refusal(run("index", "build", table, *KIND, ALONE), 20, "'id:", "bulk_insert")
     assert files(table) == before
 
 
@@ -535,3 +541,14 @@ def is_waiting(pid: int) -> bool:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     caught = next(int(line.split()[1], 16) for line in lines if line.startswith("SigCgt"))
     return bool(caught >> (signal.SIGTERM - 1) & 1) and os.path.exists(f"/proc/{pid}/stat")
+
+
+def mix_keys(table: Path) -> Path:
+    """A partition whose keys are without the name of their field, which those of all others have."""
+    name = "_hoodie_record_key"
+    *_, changed = sorted(table.rglob("*.parquet"))
+    for file in changed.parent.glob("*.parquet"):
+        rows = pq.read_table(file).replace_schema_metadata(None)  # which tells of the keys, too
+        keys = pa.array([key.removeprefix("id:") for key in rows[name].to_pylist()])
+        pq.write_table(rows.set_column(rows.schema.get_field_index(name), name, keys), file)
+    return changed.parent

@@ -131,6 +131,8 @@ def _require_done(world: World, case: Case) -> None:
         is_ready = True
     require_tidy(world, _names(case))
     assert [name in world.flags()[0] for name in verb.request.names] == [is_ready] * len(verb.request.names)
+    for name, columns in verb.request.columns.items():
+        assert not is_ready or set(columns) <= set(world.metadata().definitions[name].source_fields)
 
 
 def _names(case: Case) -> tuple[str, ...]:

@@ -156,4 +156,21 @@ def _of(request: IndexRequest, first: Callable[[World], None]) -> dict[str, Verb
     }
 
 
-VERBS_OF_OTHER_KINDS: Final = _of(OF_FILES, lambda _: None) | _of(SECONDARY, _ready)
+_STATS: Final = IndexKind.COLUMN_STATS.value
+_ONE_COLUMN: Final = IndexRequest((_STATS,), columns={_STATS: ("seen",)})
+_ANOTHER: Final = IndexRequest((_STATS,), columns={_STATS: ("page",)})
+
+
+def _of_one_column(world: World) -> None:
+    _one_commit(world)
+    _ready(world, _ONE_COLUMN)
+
+
+_PARTITIONS: Final = IndexRequest((IndexKind.PARTITION_STATS,))
+_ADD_COLUMNS: Final = {"add a column": Verb(_of_one_column, partial(_build, request=_ANOTHER), True, _ANOTHER)}
+VERBS_OF_OTHER_KINDS: Final = (
+    _ADD_COLUMNS
+    | _of(OF_FILES, lambda _: None)
+    | _of(SECONDARY, _ready)
+    | _of(_PARTITIONS, partial(_ready, request=_ONE_COLUMN))
+)

@@ -45,7 +45,7 @@ class _Case:
     asked: tuple[str, ...]
     writers: Mapping[str, str]
     require_found: Callable[[Scene], None]
-    needs_record_index: bool = False
+    needs: tuple[str, ...] = ()
 
 
 _RECORDS: Final = _Case(("record_index",), RECORD_INDEX, RECOMMENDED, Scene.require_found_by_java)
@@ -60,18 +60,27 @@ _OF_VALUES: Final = _Case(
     ("--type", _BY_VALUE, "--column", "seen"),
     KEEPS_OTHER_KINDS,
     _found_by_value,
-    needs_record_index=True,
+    needs=RECORD_INDEX,
+)
+# By two plans, one after the other.
+_OF_PARTITIONS: Final = _Case(
+    ("column_stats", "partition_stats"),
+    ("--type", "column_stats", "--type", "partition_stats"),
+    KEEPS_OTHER_KINDS,
+    _skipped_right,
 )
 
 
-@pytest.mark.parametrize("case", [_RECORDS, _OF_FILES, _OF_VALUES], ids=lambda case: "+".join(case.names))
+@pytest.mark.parametrize(
+    "case", [_RECORDS, _OF_FILES, _OF_VALUES, _OF_PARTITIONS], ids=lambda case: "+".join(case.names)
+)
 def test_a_build_that_is_killed_at_any_moment_is_finished_by_the_same_command(
     jvm: Jvm, zookeeper: ZooKeeperServer, tmp_path: Path, case: _Case
 ) -> None:
     lock = zookeeper_lock(zookeeper.address, f"kills of {case.names[0]}")
     scene = Scene(jvm, tmp_path / "table", lock, SHORT_LEASE, case.writers)
-    if case.needs_record_index:
-        assert build(scene.folder, scene.options).code == 0
+    if case.needs:
+        assert build(scene.folder, scene.options, asked=case.needs).code == 0
     moments = _moments(_steps_of_a_build(scene, case))
     for row in _rows(moments):
         _drop(scene, case)

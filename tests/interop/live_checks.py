@@ -17,8 +17,8 @@ from hudi_engine.table.table import open_table
 from tests.interop.jvm import Jvm
 from tests.interop.live_writers import SEVERAL_WRITERS, LiveTable
 
-_READING_ALL: Final = {"hoodie.enable.data.skipping": "false"}
-_SKIPPING: Final = {
+READING_ALL: Final = {"hoodie.enable.data.skipping": "false"}
+SKIPPING: Final = {
     "hoodie.metadata.enable": "true",
     "hoodie.enable.data.skipping": "true",
     "hoodie.metadata.index.column.stats.enable": "true",
@@ -100,11 +100,13 @@ def require_skipped_right(jvm: Jvm, place: str, rows: Sequence[Mapping[str, Any]
     questions = _questions(rows)
     expected = [sorted(row["id"] for row in rows if is_so(row)) for is_so in questions.values()]
     by_all, by_few = (
-        jvm.rows_where(table=place, predicates=[*questions], options=options) for options in (_READING_ALL, _SKIPPING)
+        jvm.rows_where(table=place, predicates=[*questions], options=options) for options in (READING_ALL, SKIPPING)
     )
     assert [one["keys"] for one in by_all] == expected
     assert [one["keys"] for one in by_few] == expected
-    assert by_few[0]["files"] < by_all[0]["files"], "no file was left out"
+    # Release 0.15.0 reads merge-on-read by a plan that tells of no files.
+    if jvm.version != "0.15.0" or by_all[0]["files"]:
+        assert by_few[0]["files"] < by_all[0]["files"], "no file was left out"
 
 
 def require_found_by_value(jvm: Jvm, place: str, index: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -150,3 +152,13 @@ def _places(rows: Sequence[Mapping[str, Any]], *names: str) -> list[tuple[str, .
     """A record's file name begins with its file group's, and is no more than that in a log."""
     key, partition, file = names
     return sorted((row[key], row[partition], row[file].partition("_")[0]) for row in rows)
+
+
+def entries_by_java(jvm: Jvm, table: Path, out: Path, indexes: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+    """What Java reads of each of these indexes, by key; `out` is a folder for it."""
+    jvm.metadata_entries(table=str(table), out=str(out))
+    return {name: _by_key((out / f"{name}.jsonl").read_text().split("\n")) for name in indexes}
+
+
+def _by_key(lines: Iterable[str]) -> list[dict[str, Any]]:
+    return sorted((json.loads(line) for line in lines if line), key=lambda each: str(each["key"]))

@@ -108,7 +108,9 @@ def require_right(jvm: Jvm, table: LiveTable, writers: LiveWriters, names: tuple
 
 
 def _require_only_ghosts(table: LiveTable, index: str) -> None:
-    """Java's own index of the column by which rows move was seen to keep former entries of rows that a commit moved."""
+    """Of two secondary indexes on a merge-on-read table Hudi's streaming writers keep the first only, though both be
+    Java's own: of a row that a commit moved the second has its former entry, too (docs/writers.md).
+    """
     _, found = run_engine("validate", str(table.folder), "--index", index)
     others = [each for each in found["discrepancies"] if each["fault"] != "ghost"]
     assert not others, others
@@ -120,6 +122,10 @@ def _require_valid(table: LiveTable, names: tuple[str, ...]) -> None:
     their partition is long. No reader asks for them.
     """
     if table.table_version > 6:
+        if (table.table_version, table.table_type) == (8, _MOR) and _OF_VALUES in names:
+            # Beside a planned compaction 1.0.2 forgets values of rows that its commit deletes (docs/writers.md).
+            _require_only_ghosts(table, _OF_VALUES)
+            names = tuple(name for name in names if name != _OF_VALUES)
         return require_valid(table.folder, *names)
     require_valid(table.folder, "bloom_filters")
     _, found = run_engine("validate", str(table.folder), "--index", "column_stats")

@@ -1,6 +1,5 @@
 """Indexes of files that Java made, dropped and built by the engine: Java reads the same entries, field by field."""
 
-import json
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.interop.jvm import Jvm
-from tests.interop.live_checks import require_valid, run_engine
+from tests.interop.live_checks import entries_by_java, require_valid, run_engine
 from tests.interop.readable import TABLE_VERSIONS
 
 _COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
@@ -46,7 +45,7 @@ def test_java_reads_of_our_indexes_what_it_read_of_its_own(
     java.commit(table=table, rows=_rows([0, 1, 12, 13], seen=2, name="Łódź 😀", far=-1e300), how="upsert")
     java.commit(table=table, rows=_rows([2, 5], seen=3), how="delete")
     java.commit(table=table, rows=_rows([3, 4, 20], seen=4, **_GONE), how="upsert")
-    own = _entries(java, folder, tmp_path / "own")
+    own = entries_by_java(java, folder, tmp_path / "own", _INDEXES)
 
     # Release 1.2.0 keeps those of partitions with those of columns, whatever their own setting; they go first.
     has_more = (folder / ".hoodie/metadata/partition_stats").exists()
@@ -56,18 +55,9 @@ def test_java_reads_of_our_indexes_what_it_read_of_its_own(
         assert code == 0, report
 
     require_valid(folder, *_INDEXES)
-    ours = _entries(java, folder, tmp_path / "ours")
+    ours = entries_by_java(java, folder, tmp_path / "ours", _INDEXES)
     assert all(own.values())
     assert ours == own
-
-
-def _entries(java: Jvm, table: Path, out: Path) -> dict[str, list[dict[str, Any]]]:
-    java.metadata_entries(table=str(table), out=str(out))
-    return {name: _ordered((out / f"{name}.jsonl").read_text().split("\n")) for name in _INDEXES}
-
-
-def _ordered(lines: Iterable[str]) -> list[dict[str, Any]]:
-    return sorted((json.loads(line) for line in lines if line), key=lambda each: str(each["key"]))
 
 
 def _rows(numbers: Iterable[int], *, seen: int, **changed: object) -> list[dict[str, Any]]:

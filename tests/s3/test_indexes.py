@@ -377,3 +377,17 @@ def _index(table: Placed, verb: str, *arguments: str) -> Ran:
 
 def _entries(table: Placed, kind: str) -> int:
     return sum(len(rows) for rows in table.open().metadata.index(kind).scan())
+
+
+def test_a_column_is_added_to_statistics_as_on_a_disk(put: Put) -> None:
+    placed = put(INDEXED)
+    for verb, *words in (
+        ("drop", "--type", "column_stats", "--type", "partition_stats"),
+        ("build", "--type", "column_stats", "--column", "seen"),
+        ("build", "--type", "column_stats", "--column", "room"),
+    ):
+        conf = [word for key, value in placed.options.items() for word in ("--conf", f"{key}={value}")]
+        assert run_engine("index", verb, placed.url, *words, "--single-writer", *conf).code == 0
+
+    assert placed.open().metadata.definitions["column_stats"].source_fields[-2:] == ("seen", "room")
+    assert placed.run("validate", "--index", "column_stats").code == 0

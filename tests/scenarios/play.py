@@ -308,7 +308,7 @@ class Player:
     def _plan(self) -> str:
         table = self.world.table()
         pending = [i for i in table.timeline().of(Action.INDEXING) if not i.is_completed]
-        return (pending or list(completed_plans(table, table.timeline())))[-1].requested_at
+        return (pending or list(completed_plans(table, table.timeline()).built))[-1].requested_at
 
     def _cue(self, who: str, stage: StagedStorage, lock: StagedLock, line: str) -> None:
         """`when deriving` is when X reads the data once more, to find what the index lacks."""

@@ -41,7 +41,7 @@ _KNOWN: Final = (
     r"\.hoodie/hoodie\.properties(\.backup)?"
     r"|\.hoodie/\.index_defs/index\.json(\.backup)?"
     r"|\.hoodie/\.heartbeat/[0-9]{{17}}"
-    r"|\.hoodie/\.index_attempts/([0-9]{{17}}/([0-9]{{4,}}\.json|[0-9]{{17,20}}\.reserved)|(dropped|built)/({0})\.json)"
+    r"|\.hoodie/\.index_attempts/([0-9]{{17}}/([0-9]{{4,}}\.json|[0-9]{{17,20}}\.reserved)|(added|dropped|built)/({0})\.json)"
     r"|\.hoodie/\.index_attempts/given-[0-9]{{6,}}\.json"
     r"|\.hoodie/(metadata/\.hoodie/)?(timeline/)?[0-9]{{17}}[0-9]*(_[0-9]{{17}})?\.[a-z.]+"
     r"|\.hoodie/metadata/(files|{0})/[^/]+"

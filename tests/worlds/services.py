@@ -1,7 +1,9 @@
 """What Java writers do besides writing: roll back, restore, clean, compact the data, compact the metadata table."""
 
 from collections.abc import Mapping
+from typing import Any
 
+from hudi_engine.format import service_records
 from hudi_engine.format.instant_names import Action
 from hudi_engine.format.log.reader import read_blocks
 from hudi_engine.format.log.writer import rollback_block
@@ -61,19 +63,23 @@ def restore(world: World, to: str) -> str:
 
 
 def begin_clean(world: World) -> str:
-    """A clean that is asked for and in flight."""
+    """A clean that is asked for and in flight: which files it deletes is settled now, as by Hudi."""
     timeline = timeline_of(world)
     with held(world):
         instant = world.next_time()
-        plan = {"policy": "KEEP_LATEST_COMMITS", "version": 2, "filePathsToBeDeletedPerPartition": {}}
+        doomed = {
+            partition: [{"filePath": name, "isBootstrapBaseFile": False} for name in names]
+            for partition, names in _old_files(world).items()
+        }
+        plan = {"policy": "KEEP_LATEST_COMMITS", "version": 2, "filePathsToBeDeletedPerPartition": doomed}
         timeline.request(instant, "clean", RecordName.CLEANER_PLAN, plan)
         timeline.inflight(instant, "clean")
     return instant
 
 
 def complete_clean(world: World, instant: str) -> None:
-    """Slices that nobody reads any more are deleted."""
-    doomed = _old_files(world)
+    """Slices that nobody read any more when it began are deleted."""
+    doomed = _doomed(world, instant)
     for partition, names in doomed.items():
         for name in names:
             world.storage.delete(f"{partition}/{name}".lstrip("/"))
@@ -179,6 +185,14 @@ def _restore_metadata(world: World, to: str, instant: str) -> None:
         if each.requested_at[:17] > to:
             metadata.undo(each.requested_at, instant)
     metadata.note_restore(instant, world.times())
+
+
+def _doomed(world: World, clean: str) -> dict[str, list[str]]:
+    plan: Any = service_records.decode(
+        RecordName.CLEANER_PLAN, world.storage.read(f"{world.table().config.timeline_folder}/{clean}.clean.requested")
+    )
+    planned = plan["filePathsToBeDeletedPerPartition"]
+    return {partition: [file["filePath"] for file in files] for partition, files in planned.items()}
 
 
 def _old_files(world: World) -> dict[str, list[str]]:

@@ -11,8 +11,8 @@ LOCK = {
     "hoodie.cleaner.policy.failed.writes": "LAZY",
     "hoodie.clean.failed.writes.policy": "LAZY",
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
-    "hoodie.write.lock.wait_time_ms_between_retry": "100",
-    "hoodie.write.lock.num_retries": "300",
+    "hoodie.write.lock.client.wait_time_ms_between_retry": "200",
+    "hoodie.write.lock.client.num_retries": "1250",
 }
 # No setting of an index, and Hudi's own default: this job's commit takes the index for unwanted and deletes it.
 WRONG_SETTINGS: dict[str, str] = {}

@@ -20,7 +20,8 @@ from hudi_engine.action.metadata_instants import SOLO
 from hudi_engine.action.site import Transaction
 from hudi_engine.concurrency.owner import Owner
 from hudi_engine.errors import AlreadyExists, CorruptFile, Superseded
-from hudi_engine.format.instant_names import Action, State
+from hudi_engine.format.instant_names import Action, Instant, State
+from hudi_engine.format.names import parse_log_file
 from hudi_engine.storage.protocol import Storage
 
 FOLDER = ".hoodie/.index_attempts"
@@ -143,9 +144,22 @@ def remove_pending_commits(transaction: Transaction, plan: str) -> None:
     metadata, reserved = transaction.metadata, reserved_by(transaction.site.storage, plan)
     for instant in metadata.timeline.of(Action.DELTA_COMMIT):
         if not instant.is_completed and instant.requested_at in reserved:
+            _delete_logs(transaction, plan, instant)
             for state in (State.INFLIGHT, State.REQUESTED):
                 transaction.require_held()
                 metadata.table.storage.delete(metadata.table.path_of(instant.in_state(state)))
+
+
+def _delete_logs(transaction: Transaction, plan: str, instant: Instant) -> None:
+    """Its logs in indexes that are complete, which stay. What is in flight is deleted with all that is in it."""
+    attempts, complete = attempts_of(transaction.site.storage, plan), transaction.table.config.readable_indexes
+    storage = transaction.metadata.table.storage
+    for name in {name for attempt in attempts for name in attempt.indexes if name in complete}:
+        for file in storage.list(name):
+            log = parse_log_file(file.name)
+            if log is not None and log.instant == instant.requested_at:
+                transaction.require_held()
+                storage.delete(file.path)
 
 
 def require_newest(transaction: Transaction, attempt: Attempt) -> None:

@@ -114,7 +114,8 @@ class CatchUp:
         return self._look(self._read(transaction.metadata)).standing
 
     def _read(self, metadata: MetadataTable) -> Reading:
-        return read(metadata, self._base, self._keeping.definition(metadata))
+        is_complete = self._keeping.traits.is_addition
+        return read(metadata, self._base, self._keeping.definition(metadata), is_complete=is_complete)
 
     def _look(self, reading: Reading) -> _Look:
         metadata, base = reading.metadata, self._base
@@ -124,8 +125,9 @@ class CatchUp:
             return _Look(reading, Overtaken(why), {})
         evidence = self._records.evidence(reading)
         logged = frozenset(evidence.proofs)
-        if self._keeping.traits.is_of_state:
+        if not self._keeping.traits.is_proved_by_logs:
             evidence = replace(evidence, proofs={})
+        if self._keeping.traits.is_of_state:
             self._forget_if_restored(reading)
         lacking = tuple(
             instant for instant in unproven(evidence, self._keeping.concerns) if instant not in self._complete
@@ -243,12 +245,16 @@ class CatchUp:
             if self._apply(question.instant, changes):
                 reading, why = self._read(self._run.site.metadata()), "entries of others override it"
                 if changes.is_in_effect(reading):
+                    self._remember(changes)
                     return changes.looked_at, has_changed
         raise Contradiction(
             f"{self._run.site.storage.location}: what the index {self._base.index} lacks of the commit "
             f"{question.instant} was not put right in {_TRIES} tries; at the last, {why}. What was begun is undone; "
             "run the same request again when there is less going on."
         )
+
+    def _remember(self, changes: Correction) -> None:
+        """For who must know what was written."""
 
     def _apply(self, instant: str, changes: Correction) -> bool:
         """Write the changes, a part at a time; False as soon as they are not right any more."""

@@ -15,18 +15,19 @@ from hudi_engine.format.instant_names import Action, Instant, State
 
 
 def complete_index(run: Run, transaction: Transaction, index: PlannedIndex) -> None:
-    """The flag of one index moved (8.a): readers use it from here on."""
+    """The flag of one index moved (8.a), or its new columns defined: readers use it from here on, or them."""
     require_newest(transaction, run.attempt)
     run.liveness.require_alive()
     keeping = keeping_of(index, run.site.conf)
     # What it stands on may have been dropped by a writer since it was asked for.
     keeping.refuse(transaction.table, transaction.table.config.readable_indexes)
     definition = keeping.definition(transaction.metadata)
-    if definition is not None and not keeping.traits.is_logged_in_flight:
+    if definition is not None and (index.is_addition or not keeping.traits.is_logged_in_flight):
         transaction.require_held()
         write_definition(transaction.table, definition)
-    transaction.require_held()
-    flag_complete(transaction.table, [index.name])
+    if not index.is_addition:
+        transaction.require_held()
+        flag_complete(transaction.table, [index.name])
 
 
 def complete_instant(run: Run, transaction: Transaction, caught_up_to: Mapping[str, str]) -> None:

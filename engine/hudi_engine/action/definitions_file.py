@@ -11,6 +11,7 @@ from hudi_engine.errors import CorruptFile
 from hudi_engine.format import json_text
 from hudi_engine.index.definitions import (
     DEFAULT_PATH,
+    FIRST_WITH_DEFINITIONS,
     IndexDefinition,
     backup_of,
     parse_definitions,
@@ -23,7 +24,6 @@ PATH_KEY: Final = "hoodie.table.index.defs.path"
 
 _ALL: Final = "indexDefinitions"
 _FIRST_WITH_VERSIONS: Final = 9
-_FIRST_WITH_DEFINITIONS: Final = 8
 
 
 def write_definition(table: Table, definition: IndexDefinition) -> None:
@@ -31,7 +31,7 @@ def write_definition(table: Table, definition: IndexDefinition) -> None:
 
     Repeating it changes nothing. Of an index that is defined already, properties that we do not know are kept.
     """
-    if table.config.version < _FIRST_WITH_DEFINITIONS:
+    if table.config.version < FIRST_WITH_DEFINITIONS:
         return
     tree = _read(table)
     known = tree.get(_ALL) or {}

@@ -12,7 +12,7 @@ from hudi_engine.action.plans import pending_plans
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.action.undo import files_of_index
 from hudi_engine.errors import Contradiction, Unsupported
-from hudi_engine.index.kinds import IndexKind
+from hudi_engine.index.kinds import IndexKind, is_index_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,12 @@ def run_drop(site: Site, names: Sequence[str]) -> Dropped:
 
 def _plan_drop(transaction: Transaction, names: Sequence[str]) -> Dropped:
     table = transaction.table
+    if unknown := [name for name in names if not is_index_name(name)]:
+        raise Unsupported(
+            f"{table.storage.location}: {unknown[0]!r} is no name that an index of Hudi has, expected one of "
+            f"{', '.join(IndexKind)}, the last two followed by a name without a slash. `hudi-engine index status` "
+            "shows what there is; nothing was changed."
+        )
     if IndexKind.FILES in names:
         raise Unsupported(
             f"{table.storage.location}: every other index needs `files`. To be rid of the whole metadata table use "

@@ -5,7 +5,9 @@ plans stay on the timeline for good where they stay at all, and nothing on it te
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
 from hudi_engine.action.attempts import FOLDER
@@ -18,32 +20,42 @@ from hudi_engine.table.table import Table
 from hudi_engine.table.timeline import Timeline
 
 _BUILT: Final = f"{FOLDER}/built"
+_ADDED: Final = f"{FOLDER}/added"
+_Names = tuple[str, ...]
 
 
-def completed_plans(table: Table, timeline: Timeline) -> dict[Instant, tuple[str, ...]]:
-    """The names of the indexes that each plan has built, of which the timeline or a note tells."""
-    found = dict(_noted(table.storage))
+@dataclass(frozen=True, slots=True)
+class CompletedPlans:
+    """By plan the names of the indexes that it has built, and of those that it has added columns to."""
+
+    built: Mapping[Instant, _Names]
+    added: Mapping[Instant, _Names]
+
+
+def completed_plans(table: Table, timeline: Timeline) -> CompletedPlans:
+    """Of which the timeline or a note tells."""
+    built, added = dict(_noted(table.storage, _BUILT)), dict(_noted(table.storage, _ADDED))
     for instant in timeline.of(Action.INDEXING):
         if instant.is_completed:
-            try:
-                found[instant] = tuple(index.name for index in read_plan(table, instant).indexes)
-            except NotFound:
-                continue  # its request was removed, which says nothing of any index
-    return found
+            with suppress(NotFound):  # its request was removed, which says nothing of any index
+                indexes = read_plan(table, instant).indexes
+                built[instant] = tuple(index.name for index in indexes if not index.is_addition)
+                added[instant] = tuple(index.name for index in indexes if index.is_addition)
+    return CompletedPlans(built, added)
 
 
 def note_built(storage: Storage, plan: IndexPlan, completed_at: InstantTime) -> None:
-    """Remember of each of its indexes that this plan has built it. Under the lock."""
+    """Remember of each of its indexes that this plan has built it, or added to it. Under the lock."""
     for index in plan.indexes:
         text = json.dumps({"plan": plan.requested_at, "completed_at": completed_at})
-        storage.replace(f"{_BUILT}/{index.name}.json", text.encode())
+        storage.replace(f"{_ADDED if index.is_addition else _BUILT}/{index.name}.json", text.encode())
         # A plan that leaves no instant leaves its time to the next one.
         if plan.requested_at in (dropped := dropped_plans(storage, index.name)):
             _note_dropped(storage, index.name, dropped - {plan.requested_at})
 
 
-def _noted(storage: Storage) -> Iterator[tuple[Instant, tuple[str, ...]]]:
-    for file in storage.list(_BUILT):
+def _noted(storage: Storage, folder: str) -> Iterator[tuple[Instant, _Names]]:
+    for file in storage.list(folder):
         tree = json_text.parse(storage.read(file.path), "the note of an index that was built")
         if not isinstance(tree, dict) or not all(isinstance(tree.get(key), str) for key in ("plan", "completed_at")):
             raise CorruptFile("no note of an index that was built; remove it", 0, file.path)
@@ -53,7 +65,7 @@ def _noted(storage: Storage) -> Iterator[tuple[Instant, tuple[str, ...]]]:
 
 def note_dropped(table: Table, timeline: Timeline, names: Iterable[str]) -> None:
     """Remember that what plans have built of these indexes until now is gone on purpose. Under the lock."""
-    plans = completed_plans(table, timeline)
+    plans = completed_plans(table, timeline).built
     for name in names:
         built = sorted(instant.requested_at for instant, indexes in plans.items() if name in indexes)
         if built:

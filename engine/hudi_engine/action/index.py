@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from hudi_engine.action.add_columns import AddColumns
 from hudi_engine.action.attempts import forget_over
 from hudi_engine.action.base import build_base
 from hudi_engine.action.catch_up import Behind, CatchUp
 from hudi_engine.action.complete import complete_index, complete_instant
-from hudi_engine.action.coverage import Base
 from hudi_engine.action.execute import Run, execute_plan
 from hudi_engine.action.foreign import undo_foreign
 from hudi_engine.action.keeping import STANDS_ON, Overtaken
@@ -16,7 +16,7 @@ from hudi_engine.action.metadata_files import ensure_files
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans
 from hudi_engine.action.publish import publish
 from hudi_engine.action.published import published_base
-from hudi_engine.action.schedule import IndexRequest, Skipped, refuse_unbuildable, schedule
+from hudi_engine.action.schedule import IndexRequest, Skipped, refuse_mixed, refuse_unbuildable, schedule
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.action.strays import delete_strays
 from hudi_engine.action.undo import delete_own_files, undo_run
@@ -31,7 +31,7 @@ from hudi_engine.errors import (
     Superseded,
     TimedOut,
 )
-from hudi_engine.index.kinds import kind_of
+from hudi_engine.index.kinds import IndexKind, kind_of
 
 _ROUNDS = 3
 _TRIES_TO_TIDY = 2
@@ -72,9 +72,13 @@ def build(site: Site, request: IndexRequest) -> Ready | Skipped:
     that may not be flagged before another is complete has a plan of its own, after that one's.
     """
     later = tuple(name for name in request.names if kind_of(name) in STANDS_ON)
-    if later:
-        refuse_unbuildable(site.table(), request)
-    ensure_files(site)
+    table = site.table()
+    has_files = IndexKind.FILES in table.config.readable_indexes
+    if later or not has_files:
+        refuse_unbuildable(table, request, site.conf)
+    if not has_files:
+        refuse_mixed(table, request)
+        ensure_files(site)
     first = tuple(name for name in request.names if name not in later)
     outcomes = [_build(site, replace(request, names=names)) for names in (first, later) if names]
     ends = [end for outcome in outcomes if isinstance(outcome, Ready) for end in outcome.ends]
@@ -102,13 +106,19 @@ def _build(site: Site, request: IndexRequest) -> Ready | Skipped:
         if isinstance(outcome, Skipped):
             return outcome
         ready = Ready(outcome.plan, (*ready.ends, *outcome.ends))
-        request = replace(request, names=tuple(name for name in request.names if plan.of(name) is None))
+        request = replace(request, names=tuple(name for name in request.names if not _has_built(plan, request, name)))
         if left is None or not request.names:
             return ready
     raise Contradiction(
         f"{site.storage.location}: given up after {_ROUNDS} builds that others overtook. The last time: {why}. "
         "Nothing is left of them; run the same request again once that is over."
     )
+
+
+def _has_built(plan: IndexPlan, request: IndexRequest, name: str) -> bool:
+    """Whether a plan, made for this request or for an earlier one, was for all that is asked for of this index."""
+    index = plan.of(name)
+    return index is not None and (not index.columns or {*request.columns.get(name, ())} <= {*index.columns})
 
 
 def run(site: Site, requested_at: str) -> Ready | Skipped | Redo:
@@ -165,7 +175,8 @@ def run_index(run: Run) -> Ready | Skipped | Redo:
     delete_strays(run)
     config = run.site.table().config
     flagged = (*config.readable_indexes, *config.inflight_indexes)
-    if missing := [index for index in run.plan.indexes if index.name not in flagged]:
+    made = [index for index in run.plan.indexes if not index.is_addition]
+    if missing := [index for index in made if index.name not in flagged]:
         try:
             publish(run, build_base(run, missing))  # 4
         except NotFound as gone:
@@ -173,22 +184,12 @@ def run_index(run: Run) -> Ready | Skipped | Redo:
     ends: dict[str, End] = {}
     late: TimedOut | None = None
     for index in run.plan.indexes:
-        metadata = run.site.metadata()
-        base = published_base(metadata, run.plan, index.name)
-        if index.name in metadata.data.config.readable_indexes:
-            if base is not None:  # our own build, whose end a crash has cut off
-                upto = metadata.data_timeline.last_without_holes()
-                reached = base.upto if upto is None else upto.requested_at
-                ends[index.name] = End(run.plan.requested_at, index.name, index.upto, reached)
+        if not index.is_addition and index.name in run.site.table().config.readable_indexes:
+            if (found := _end_of_complete(run, index)) is not None:
+                ends[index.name] = found
             continue
-        if base is None:
-            raise Contradiction(
-                f"{run.site.storage.location}: {index.name} is in flight, and not by the plan "
-                f"{run.plan.requested_at}: another program builds it, or a writer removed our base. What is ours is "
-                "undone; run the request again."
-            )
         try:
-            end = _caught_up(run, index, base, ends, late)
+            end = _caught_up(run, index, ends, late)
         except TimedOut as waited:
             late = late or waited
             continue
@@ -207,14 +208,34 @@ def run_index(run: Run) -> Ready | Skipped | Redo:
     return Ready(run.plan.requested_at, tuple(ends.values()))
 
 
-def _caught_up(
-    run: Run, index: PlannedIndex, base: Base, others: Mapping[str, End], late: TimedOut | None
-) -> End | Redo:
+def _end_of_complete(run: Run, index: PlannedIndex) -> End | None:
+    """That of our own build, whose end a crash has cut off; None of one that a writer has built."""
+    metadata = run.site.metadata()
+    base = published_base(metadata, run.plan, index.name)
+    if base is None:
+        return None
+    upto = metadata.data_timeline.last_without_holes()
+    return End(run.plan.requested_at, index.name, index.upto, base.upto if upto is None else upto.requested_at)
+
+
+def _catch_up(run: Run, index: PlannedIndex, *, may_wait: bool) -> CatchUp:
+    if index.is_addition:
+        return AddColumns(run, index, may_wait=may_wait)
+    base = published_base(run.site.metadata(), run.plan, index.name)
+    if base is None:
+        raise Contradiction(
+            f"{run.site.storage.location}: {index.name} is in flight, and not by the plan {run.plan.requested_at}: "
+            "another program builds it, or a writer removed our base. What is ours is undone; run the request again."
+        )
+    return CatchUp(run, base, may_wait=may_wait)
+
+
+def _caught_up(run: Run, index: PlannedIndex, others: Mapping[str, End], late: TimedOut | None) -> End | Redo:
     """Steps 5 to 9, on a base that is in effect; with the last index of a plan its instant is completed, too.
 
     Once one of the plan is `late` the others do not wait: they are complete at once, or undone with it.
     """
-    catch_up = CatchUp(run, base, may_wait=late is None)
+    catch_up = _catch_up(run, index, may_wait=late is None)
     while True:
         reached = catch_up.run()  # 5 and 6
         if isinstance(reached, Overtaken):

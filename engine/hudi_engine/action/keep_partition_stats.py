@@ -21,16 +21,16 @@ from hudi_engine.action.site import Site
 from hudi_engine.compute.column_stats import StatsReader
 from hudi_engine.compute.entries_of_partitions import PartitionStatsEntries, partitions_of
 from hudi_engine.compute.indexed_columns import type_at
-from hudi_engine.compute.order import ENTRIES, FileOrder
+from hudi_engine.compute.order import FileOrder
 from hudi_engine.compute.shard_names import shard_file_ids
-from hudi_engine.concurrency.settings import whole_number
+from hudi_engine.compute.shard_rule import shard_count
 from hudi_engine.errors import Contradiction, Unsupported
 from hudi_engine.index.definitions import IndexDefinition
 from hudi_engine.index.entries import WRITTEN_SCHEMA
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.table.contents import CommitMetadata
-from hudi_engine.table.file_view import FileSlice, FileView
+from hudi_engine.table.file_view import FileSlice
 from hudi_engine.table.snapshot import Snapshot
 from hudi_engine.table.table import Table
 
@@ -62,6 +62,7 @@ class PartitionStatsKeeping:
                 f"{IndexKind.PARTITION_STATS} of such a table. {IndexKind.COLUMN_STATS} does what it would."
             )
         self._of_files.refuse(table, others)
+        shard_count(self.conf, _SHARDS, _USUAL_SHARDS)
         if IndexKind.COLUMN_STATS not in others:
             raise Contradiction(
                 f"{where}: {IndexKind.PARTITION_STATS} is kept by {IndexKind.COLUMN_STATS}, and as long as that is not "
@@ -69,7 +70,7 @@ class PartitionStatsKeeping:
             )
 
     def make(self, site: Site, order: BaseOrder) -> Made:
-        count = max(1, whole_number(site.conf, _SHARDS, _USUAL_SHARDS))
+        count = shard_count(site.conf, _SHARDS, _USUAL_SHARDS)
         build = FileOrder(
             entries=self._entries(order.metadata, order.snapshot),
             sources=partitions_of(order.snapshot.slices),
@@ -88,10 +89,10 @@ class PartitionStatsKeeping:
 
     def derive(self, reading: Reading, question: Question) -> Correction:
         """What the entries of the partitions should say now; none of a partition that has no rows any more."""
-        entries = self._entries(reading.metadata, _snapshot(reading.metadata, reading.view))
+        entries = self._entries(reading.metadata, Snapshot.of_no_slices(reading.metadata.data_timeline, reading.view))
         slices = {name: reading.slices_of(name) for name in sorted({name for name, _ in question.groups})}
         partitions = partitions_of(each for found in slices.values() for each in found)
-        made = pa.concat_tables([ENTRIES.empty_table(), *map(entries.of, partitions)])
+        made = entries.of([*map(entries.look, partitions)])
         wanted = [key.encode() for name in slices for key in entries.keys_of(name)]
         there = _said(reading.index.find(pa.array(wanted, pa.large_binary())))
         ours = _said(_decoded(reading, made))
@@ -167,10 +168,6 @@ class _Partitions:
 
     def stand(self, reading: Reading) -> bool:
         return all(reading.slices_of(name) == found for name, found in self.slices.items())
-
-
-def _snapshot(metadata: MetadataTable, view: FileView) -> Snapshot:
-    return Snapshot(max(view.visible_instants, default=""), metadata.data_timeline, view, ())
 
 
 def _decoded(reading: Reading, entries: pa.Table) -> pa.Table:

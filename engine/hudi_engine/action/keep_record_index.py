@@ -1,6 +1,6 @@
 """How a record index is made and kept: of every row its key, with the place of its file group."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from hudi_engine.action.coverage import moves_records
@@ -13,12 +13,14 @@ from hudi_engine.action.shard_changes import RecordCorrection
 from hudi_engine.action.site import Site
 from hudi_engine.compute.estimate import shard_counts
 from hudi_engine.compute.keys import RecordKeys
+from hudi_engine.compute.shard_rule import ShardRule
 from hudi_engine.errors import Unsupported
 from hudi_engine.index.definitions import IndexDefinition
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.contents import CommitMetadata
+from hudi_engine.table.merge_mode import require_readable_rows
 from hudi_engine.table.table import Table
 
 _PARTITIONED_SINCE = 9
@@ -29,6 +31,7 @@ _FIRST_WITH_DEFINITION = 9  # Hudi 1.0 writes none, and version 6 has no file fo
 class RecordIndexKeeping:
     """`Keeping` of the record index, one for the table or one for each of its partitions."""
 
+    conf: Mapping[str, str]
     is_partitioned: bool = False
 
     @property
@@ -47,6 +50,8 @@ class RecordIndexKeeping:
                 f"{where}: a record index by partition needs table version {_PARTITIONED_SINCE}, this table has "
                 f"{table.config.version}. Ask for a global one, or upgrade the table with a Hudi writer."
             )
+        require_readable_rows(table.config)
+        ShardRule.of(self.conf, is_partitioned=self.is_partitioned)
 
     def make(self, site: Site, order: BaseOrder) -> Made:
         reader = order.metadata.data.rows(order.snapshot, [RECORD_KEY])

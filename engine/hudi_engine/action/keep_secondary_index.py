@@ -20,6 +20,7 @@ from hudi_engine.action.site import Site
 from hudi_engine.compute.estimate import shard_counts
 from hudi_engine.compute.order import ENTRIES
 from hudi_engine.compute.secondary_keys import SecondaryKeys
+from hudi_engine.compute.shard_rule import ShardRule
 from hudi_engine.errors import Unsupported
 from hudi_engine.index.definitions import (
     DEFAULT_PATH,
@@ -35,6 +36,7 @@ from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.index.secondary_entries import secondary_value
 from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.file_view import FileSlice
+from hudi_engine.table.merge_mode import require_readable_rows
 from hudi_engine.table.snapshot import RowReader, Snapshot
 from hudi_engine.table.table import Table
 
@@ -47,6 +49,7 @@ class SecondaryIndexKeeping:
 
     name: str
     columns: tuple[str, ...]
+    conf: Mapping[str, str]
 
     @property
     def traits(self) -> Traits:
@@ -54,17 +57,15 @@ class SecondaryIndexKeeping:
 
     def refuse(self, table: Table, others: Collection[str]) -> None:
         timeline = table.timeline()
-        view = table.view(timeline)
-        schema = table.row_schema(Snapshot(max(view.visible_instants, default=""), timeline, view, ()))
+        schema = table.row_schema(Snapshot.of_no_slices(timeline, table.view(timeline)))
         has_record_index = IndexKind.RECORD_INDEX in others
         require_indexable(self._defined(table), schema, table.config.version, has_record_index=has_record_index)
+        require_readable_rows(table.config)
+        ShardRule.of(self.conf, is_partitioned=False)
         path = table.config.properties.get(PATH_KEY) or DEFAULT_PATH
         record_index = parse_definitions(read_definitions(table.storage, path)).get(IndexKind.RECORD_INDEX.value)
         if record_index is not None and record_index.is_partitioned:
-            raise Unsupported(
-                f"{table.storage.location}: {self.name} leads to record keys, and the table's record index is kept by "
-                "partition, in which a key alone is not found. Build a global record index instead, or leave this out."
-            )
+            raise beside_partitioned(table, self.name)
 
     def make(self, site: Site, order: BaseOrder) -> Made:
         entries = self._entries(order.metadata, order.snapshot)
@@ -159,6 +160,14 @@ class _Slices:
 
     def stand(self, reading: Reading) -> bool:
         return all(reading.slice_of(group) == found for group, found in self.slices.items())
+
+
+def beside_partitioned(table: Table, name: str) -> Unsupported:
+    """What is said of a secondary index on a table whose record index is, or is to be, kept by partition."""
+    return Unsupported(
+        f"{table.storage.location}: {name} leads to record keys, and the table's record index is kept by partition, in "
+        "which a key alone is not found. Build a global record index instead, or leave this out."
+    )
 
 
 def _groups_of(reading: Reading, keys: pa.Array) -> frozenset[Group]:

@@ -100,12 +100,18 @@ class Traits:
     `is_of_files`: compaction and clean change it, too, and are waited for. `is_logged_in_flight`: Hudi's writers keep
     it up from the moment on at which it is flagged in flight; else only from its completion on, and only once it is
     defined, so that its definition must not stand there before. `is_of_state`: an entry is about all that there is,
-    whichever commits it came from, and takes the place of all that were logged at lower instants.
+    whichever commits it came from, and takes the place of all that were logged at lower instants. `is_addition`: it is
+    complete, and gets columns of which writers may know nothing: that they log to it proves nothing.
     """
 
     is_of_files: bool = False
     is_logged_in_flight: bool = True
     is_of_state: bool = False
+    is_addition: bool = False
+
+    @property
+    def is_proved_by_logs(self) -> bool:
+        return not (self.is_of_state or self.is_addition)
 
 
 ROWS: Final = Traits()

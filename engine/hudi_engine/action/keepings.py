@@ -36,13 +36,13 @@ def keeping_of(index: PlannedIndex, conf: Mapping[str, str]) -> Keeping:
     """How this index is made and kept with these properties; `Unsupported` for one of a kind that cannot be built."""
     match kind_of(index.name):
         case IndexKind.RECORD_INDEX:
-            return RecordIndexKeeping(index.options.get(IS_PARTITIONED) == "true")
+            return RecordIndexKeeping(conf, index.options.get(IS_PARTITIONED) == "true")
         case IndexKind.BLOOM_FILTERS | IndexKind.COLUMN_STATS as kind:
-            return FileIndexKeeping(kind, conf, index.columns)
+            return FileIndexKeeping(kind, conf, index.columns, index.is_addition)
         case IndexKind.PARTITION_STATS:
             return PartitionStatsKeeping(conf)
         case IndexKind.SECONDARY_INDEX:
-            return SecondaryIndexKeeping(index.name, index.columns)
+            return SecondaryIndexKeeping(index.name, index.columns, conf)
         case kind:
             known = ", ".join(BUILDABLE)
             raise Unsupported(f"no index of the kind {kind} can be built yet; those that can: {known}")

@@ -16,6 +16,8 @@ IS_PARTITIONED = "isPartitioned"
 """The option of a record index that is kept by data partition, as its definition has it, too."""
 COLUMNS = "sourceFields"
 """The option that names the columns of an index, parted by commas."""
+ADDS = "hudi.engine.adds"
+"""The option of an index that is complete, and of more columns once the plan is: which of its columns are new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,10 @@ class PlannedIndex:
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(filter(None, self.options.get(COLUMNS, "").split(",")))
+
+    @property
+    def is_addition(self) -> bool:
+        return ADDS in self.options
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,6 @@ def _info(name: str, upto: str, options: Mapping[str, str]) -> dict[str, object]
 
 def _planned(info: Mapping[str, Any]) -> PlannedIndex:
     name = info["metadataPartitionPath"] or ""
-    if "/" in name or not is_index_name(name):  # whoever takes such a plan back would delete another folder's files
+    if not is_index_name(name):  # whoever takes such a plan back would delete another folder's files
         raise CorruptFile(f"a plan for {name!r}, which is no index that Hudi makes. Remove it if no indexer runs", 0)
     return PlannedIndex(name, info["indexUptoInstant"] or "", info["extraMetadata"] or {})

@@ -124,14 +124,16 @@ class Reading:
         return self._partitions[partition]
 
 
-def read(metadata: MetadataTable, base: Base, definition: IndexDefinition | None = None) -> Reading:
+def read(
+    metadata: MetadataTable, base: Base, definition: IndexDefinition | None = None, *, is_complete: bool = False
+) -> Reading:
     """A look at the table as this reading of its timelines shows it; an index may not be defined on disk yet."""
     view = metadata.data.view(metadata.data_timeline)
     return Reading(
         metadata=metadata,
         base=base,
         view=view,
-        index=metadata.being_built(base.index, definition),
+        index=metadata.index(base.index) if is_complete else metadata.being_built(base.index, definition),
         files=metadata.index(IndexKind.FILES.value),
         cleaned=_cleaned(metadata, view, base),
     )

@@ -6,9 +6,11 @@ base files that come later would lie below what it made.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from hudi_engine.action.additions import ADDED_TO, lacks_entries, plan_addition
 from hudi_engine.action.attempts import forget_over
+from hudi_engine.action.keep_secondary_index import beside_partitioned
 from hudi_engine.action.keeping import STANDS_ON
 from hudi_engine.action.keepings import keeping_of
 from hudi_engine.action.plans import (
@@ -25,6 +27,7 @@ from hudi_engine.concurrency.instant_times import just_below
 from hudi_engine.errors import Contradiction
 from hudi_engine.format.instant_names import Action, Instant, State
 from hudi_engine.index.kinds import IndexKind, kind_of
+from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.table.table import Table
 
 _OF_KEYS = (IndexKind.RECORD_INDEX, IndexKind.SECONDARY_INDEX)
@@ -57,10 +60,13 @@ class Skipped:
 
 def schedule(site: Site, request: IndexRequest) -> IndexPlan | Skipped:
     """The plan for what is neither complete nor in flight, saved; or why there is none."""
-    refuse_mixed(site.table(), request)  # reads files, so before the lock is taken
+    # These read files, so before the lock is taken.
+    refuse_mixed(site.table(), request)
+    asked = request.columns.get(ADDED_TO)
+    is_lacking = asked is not None and lacks_entries(site.metadata(), asked)
     with site.transaction() as transaction:  # step 2, and 3 on leaving
         forget_over(transaction)
-        planned = plan_index(transaction, request)
+        planned = plan_index(transaction, request, is_lacking=is_lacking)
         if isinstance(planned, IndexPlan):
             instant = Instant(planned.requested_at, Action.INDEXING, State.REQUESTED)
             transaction.require_held()
@@ -69,14 +75,16 @@ def schedule(site: Site, request: IndexRequest) -> IndexPlan | Skipped:
     return planned
 
 
-def plan_index(transaction: Transaction, request: IndexRequest) -> IndexPlan | Skipped:
-    """RFC-45, schedule, steps 1 to 2.c, without the writing."""
+def plan_index(transaction: Transaction, request: IndexRequest, *, is_lacking: bool = False) -> IndexPlan | Skipped:
+    """RFC-45, schedule, steps 1 to 2.c, without the writing; `is_lacking` as `plan_addition` has it."""
     table, timeline = transaction.table, transaction.data_timeline
-    refuse_unbuildable(table, request)
+    refuse_unbuildable(table, request, transaction.site.conf)
     running = {
         index.name: instant for instant, plan in pending_plans(table, timeline).items() for index in plan.indexes
     }
     reasons = {name: reason for name in request.names if (reason := _why_not(table, running, name))}
+    added = {} if ADDED_TO in running else additions(transaction.metadata, request, is_lacking=is_lacking)
+    reasons = {name: reason for name, reason in reasons.items() if name not in added}
     # A secondary index leads to record keys: the index that finds those is complete first.
     ordered = sorted(request.names, key=lambda name: name != IndexKind.RECORD_INDEX)
     names = [name for name in ordered if name not in reasons]
@@ -92,14 +100,18 @@ def plan_index(transaction: Transaction, request: IndexRequest) -> IndexPlan | S
     # Java takes the time of the newest completed instant for further indexes if that is an indexing instant, and they
     # then wipe each other. So ours is never the newest: it stands right before a commit that is there already.
     requested_at = just_below(completed[-1].requested_at, transaction.known_times(), table.zone)
-    return IndexPlan(requested_at, tuple(request.index(name, base.requested_at) for name in names))
+    indexes = (added.get(name) or request.index(name, "") for name in names)
+    return IndexPlan(requested_at, tuple(replace(index, upto=base.requested_at) for index in indexes))
 
 
-def refuse_unbuildable(table: Table, request: IndexRequest) -> None:
+def refuse_unbuildable(table: Table, request: IndexRequest, conf: Mapping[str, str]) -> None:
     """Step 1: what cannot be built correctly is refused before anything is written."""
-    others = (*table.config.readable_indexes, *request.names)
+    complete = table.config.readable_indexes
     for name in request.names:
-        keeping_of(request.index(name, ""), {}).refuse(table, others)
+        keeping_of(request.index(name, ""), conf).refuse(table, (*complete, *request.names))
+        is_secondary = kind_of(name) is IndexKind.SECONDARY_INDEX
+        if is_secondary and request.is_partitioned and IndexKind.RECORD_INDEX not in complete:
+            raise beside_partitioned(table, name)
 
 
 def refuse_mixed(table: Table, request: IndexRequest) -> None:
@@ -107,6 +119,15 @@ def refuse_mixed(table: Table, request: IndexRequest) -> None:
     wanted = (name for name in request.names if name not in table.config.readable_indexes)
     if any(kind_of(name) in _OF_KEYS for name in wanted):
         refuse_mixed_keys(table)
+
+
+def additions(metadata: MetadataTable, request: IndexRequest, *, is_lacking: bool) -> dict[str, PlannedIndex]:
+    """By name what is complete and gets more columns, or entries of those it has; refused as a plan for it would be."""
+    index = plan_addition(metadata, request.columns.get(ADDED_TO, ()), is_lacking=is_lacking)
+    if index is None:
+        return {}
+    keeping_of(index, {}).refuse(metadata.data, metadata.data.config.readable_indexes)
+    return {index.name: index}
 
 
 def _why_not(table: Table, running: Mapping[str, Instant], name: str) -> str | None:

@@ -1,14 +1,14 @@
 """A look, without a lock, at what there is of each index: properties, plans, attempts, heartbeats and commits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from hudi_engine.action.attempts import attempts_of
 from hudi_engine.action.coverage import Base, completed_writes, find_base, moves_records, undone, unproven
-from hudi_engine.action.dropped import completed_plans, dropped_plans
+from hudi_engine.action.dropped import CompletedPlans, completed_plans, dropped_plans
 from hudi_engine.action.evidence import Records
 from hudi_engine.action.keepings import keeping_of
-from hudi_engine.action.plans import IndexPlan, pending_plans
+from hudi_engine.action.plans import ADDS, IndexPlan, pending_plans
 from hudi_engine.action.published import published_base
 from hudi_engine.action.reading import Reading, read
 from hudi_engine.action.status import Runner, Seen
@@ -33,14 +33,14 @@ class _Look:
     metadata: MetadataTable | None
     timeline: Timeline
     pending: Mapping[Instant, IndexPlan]
-    completed: Mapping[Instant, tuple[str, ...]]
+    completed: CompletedPlans
     with_files: frozenset[str]
     heartbeats: Heartbeats
 
     def names(self) -> list[str]:
         config = self.table.config
         planned = {index.name for plan in self.pending.values() for index in plan.indexes}
-        built = {name for names in self.completed.values() for name in names}
+        built = {name for names in self.completed.built.values() for name in names}
         listed = {*config.readable_indexes, *config.inflight_indexes}
         return sorted(listed | planned | built | self.with_files) or [IndexKind.FILES, IndexKind.RECORD_INDEX]
 
@@ -83,14 +83,18 @@ def _seen(now: _Look, name: str) -> Seen:
         is_flagged=name in config.inflight_indexes,
         has_files=name in now.with_files,
         plan=instant,
+        adds=() if plan is None else _adds(plan, name),
         ended=_ended(now, name),
         runner=None if instant is None else _runner(now, instant),
         upto=None if plan is None else _upto(plan, name),
     )
     if now.metadata is None:
         return seen
+    defined = now.metadata.definitions.get(name)
+    if seen.is_listed and defined is not None:
+        seen = replace(seen, columns=defined.source_fields)
     try:
-        return _with_base(now.metadata, plan, seen)
+        return _with_base(now, now.metadata, plan, seen)
     except (Contradiction, CorruptFile, NotFound, Unsupported) as broken:
         return replace(seen, trouble=str(broken))
 
@@ -98,13 +102,24 @@ def _seen(now: _Look, name: str) -> Seen:
 def _ended(now: _Look, name: str) -> Instant | None:
     """The newest completed plan that has built it, unless that was dropped since."""
     dropped = dropped_plans(now.table.storage, name)
-    built = [i for i, names in now.completed.items() if name in names and i.requested_at not in dropped]
-    return max(built, key=lambda instant: instant.completed_at or instant.requested_at, default=None)
+    return _newest(i for i, names in now.completed.built.items() if name in names and i.requested_at not in dropped)
+
+
+def _newest(instants: Iterable[Instant]) -> Instant | None:
+    return max(instants, key=lambda instant: instant.completed_at or instant.requested_at, default=None)
 
 
 def _upto(plan: IndexPlan, name: str) -> str | None:
     planned = plan.of(name)
     return None if planned is None else planned.upto
+
+
+def _adds(plan: IndexPlan, name: str) -> tuple[str, ...]:
+    """The new columns or, of an index that lacks entries of those it has, all of them."""
+    planned = plan.of(name)
+    if planned is None or not planned.is_addition:
+        return ()
+    return tuple(filter(None, planned.options[ADDS].split(","))) or planned.columns
 
 
 def _runner(now: _Look, instant: Instant) -> Runner | None:
@@ -116,10 +131,15 @@ def _runner(now: _Look, instant: Instant) -> Runner | None:
     return Runner(attempts[-1].number, str(attempts[-1].owner), age, now.heartbeats.is_live(instant.requested_at))
 
 
-def _with_base(metadata: MetadataTable, plan: IndexPlan | None, seen: Seen) -> Seen:
+def _with_base(now: _Look, metadata: MetadataTable, plan: IndexPlan | None, seen: Seen) -> Seen:
     """What the commit of the base says, and what became of those that it was made of."""
-    base = _base(metadata, plan, seen)
-    if base is None or not (seen.is_listed or seen.is_flagged):
+    if not (seen.is_listed or seen.is_flagged):
+        return seen
+    if seen.is_listed:
+        added = _newest(instant for instant, names in now.completed.added.items() if seen.name in names)
+        seen = replace(seen, restored=_restored_below(metadata, added))
+    base = _base(metadata, None if seen.adds else plan, seen)
+    if base is None:
         return seen
     records, reading = Records(), _reading(metadata, base, plan, seen)
     gone = undone(base, metadata.data_timeline, records.targets(reading))
@@ -130,17 +150,17 @@ def _with_base(metadata: MetadataTable, plan: IndexPlan | None, seen: Seen) -> S
         is_published=True,
         lacking=tuple(instant.requested_at for instant in lacking),
         gone=gone,
-        restored=_restored_below(metadata, seen),
+        restored=seen.restored or _restored_below(metadata, seen.ended),
     )
 
 
-def _restored_below(metadata: MetadataTable, seen: Seen) -> str:
+def _restored_below(metadata: MetadataTable, ended: Instant | None) -> str:
     """The restore, if any, that took commits of ours from the metadata table with those of the data.
 
     In layout 2 a restore undoes what completed after the commit that it restores to, in the metadata table as well;
     in layout 1 it goes by the time at which commits began, and leaves those of an index in place.
     """
-    table, ended = metadata.data, seen.ended
+    table = metadata.data
     completed_at = metadata.data.view(metadata.data_timeline).completions.completed_at
     if table.config.layout == 1 or ended is None or ended.completed_at is None:
         return ""

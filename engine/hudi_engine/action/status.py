@@ -45,7 +45,8 @@ class Seen:
 
     `upto` is the last commit that its base is made of, or is to be made of; `held` are those beyond that the base has,
     `lacking` those that the index may not have yet, both only once the base is published. `gone` are commits that it
-    has and that were undone since. `ended` is its newest completed plan, `trouble` why not all of this could be read.
+    has and that were undone since. `columns` are those that are defined, `adds` those that the plan
+    adds to them. `ended` is its newest completed plan, `trouble` why not all of this could be read.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Seen:
     is_flagged: bool = False
     has_files: bool = False
     plan: Instant | None = None
+    adds: tuple[str, ...] = ()
     ended: Instant | None = None
     runner: Runner | None = None
     upto: str | None = None
@@ -61,6 +63,7 @@ class Seen:
     lacking: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     restored: str = ""
+    columns: tuple[str, ...] = ()
     trouble: str = ""
 
 
@@ -86,6 +89,7 @@ class KindStatus:
     plan: str | None = None
     progress: Progress = field(default_factory=Progress)
     runner: Runner | None = None
+    columns: tuple[str, ...] = ()
 
 
 def status_of(seen: Seen, now_ms: int, zone: ZoneInfo) -> KindStatus:
@@ -94,7 +98,9 @@ def status_of(seen: Seen, now_ms: int, zone: ZoneInfo) -> KindStatus:
     plan = seen.plan or (seen.ended if state is KindState.COMPLETE else None)
     progress = _progress(seen, state, _Now(now_ms, zone))
     reason = "; ".join(filter(None, (reason, seen.trouble)))
-    return KindStatus(seen.name, state, reason, None if plan is None else plan.requested_at, progress, seen.runner)
+    return KindStatus(
+        seen.name, state, reason, None if plan is None else plan.requested_at, progress, seen.runner, seen.columns
+    )
 
 
 def _state(seen: Seen) -> tuple[KindState, str]:
@@ -120,8 +126,16 @@ def _state_listed(seen: Seen) -> tuple[KindState, str]:
         )
         return KindState.STALE, why
     if seen.plan is not None:
-        return KindState.COMPLETE, f"run the plan {seen.plan.requested_at} again to complete it, too"
+        return KindState.COMPLETE, _why_planned(seen, seen.plan)
     return KindState.COMPLETE, ""
+
+
+def _why_planned(seen: Seen, plan: Instant) -> str:
+    """An index that is complete has a plan if that adds to it, or was cut off before its own end."""
+    if not seen.adds:
+        return f"run the plan {plan.requested_at} again to complete it, too"
+    how = _how_it_runs(seen)
+    return f"the plan {plan.requested_at} adds to it: {', '.join(seen.adds)}{f'; {how}' if how else ''}"
 
 
 def _state_unlisted(seen: Seen) -> tuple[KindState, str]:

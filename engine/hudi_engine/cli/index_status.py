@@ -30,6 +30,7 @@ def _document(status: KindStatus) -> dict[str, object]:
         "index": status.name,
         "state": status.state,
         "reason": status.reason,
+        "columns": list(status.columns),
         "plan": status.plan,
         "base": progress.base,
         "caught_up_to": progress.caught_up_to,

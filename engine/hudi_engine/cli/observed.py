@@ -9,6 +9,7 @@ from hudi_engine.action.status import KindStatus, status_of
 from hudi_engine.cli.fingerprint import Leases
 from hudi_engine.concurrency.heartbeat import Heartbeats
 from hudi_engine.contract import (
+    MAX_COLUMNS_SEEN,
     MAX_PENDING,
     MAX_SENTENCE,
     IndexSeen,
@@ -73,7 +74,14 @@ def _index(status: KindStatus) -> IndexSeen:
         owner=None if runner is None else shortened(runner.owner),
         heartbeat_age_seconds=None if runner is None else runner.heartbeat_age_seconds,
         is_live=runner is not None and runner.is_live,
+        columns=_tellable(status.columns),
     )
+
+
+def _tellable(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """All or none: of a part of them nobody could say which are lacking."""
+    is_short = len(columns) <= MAX_COLUMNS_SEEN and all(len(column) <= MAX_SENTENCE for column in columns)
+    return columns if is_short else ()
 
 
 def _timeline(table: Table, timeline: Timeline, moment: Moment) -> TimelineSeen:

@@ -5,9 +5,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from hudi_engine.action.additions import ADDED_TO, lacks_entries
 from hudi_engine.action.base import snapshot_of
 from hudi_engine.action.plans import pending_plans
-from hudi_engine.action.schedule import IndexRequest, refuse_mixed, refuse_unbuildable
+from hudi_engine.action.schedule import IndexRequest, additions, refuse_mixed, refuse_unbuildable
 from hudi_engine.cli.asked import index_request_of, owner
 from hudi_engine.cli.compute_choice import threads
 from hudi_engine.compute.estimate import Estimate, FileSizes, Limits, estimate, estimate_of_files
@@ -54,9 +55,11 @@ class Planned:
 def plan_build(table: Table, request: JobRequest) -> Planned | None:
     """Of what is asked for, refused as the build itself would be; None if all of it is complete already."""
     asked = index_request_of(request)
-    refuse_unbuildable(table, asked)
+    refuse_unbuildable(table, asked, request.conf)
     lock_of(request.conf, table, owner())
-    names = [name for name in asked.names if name not in table.config.readable_indexes]
+    names = [
+        name for name in asked.names if name not in table.config.readable_indexes or _is_added_to(table, asked, name)
+    ]
     if not names:
         return None
     refuse_mixed(table, asked)
@@ -114,6 +117,13 @@ def _snapshot(table: Table) -> Snapshot:
     except NotFound:
         # Without a metadata table a build makes one first, of what the folders show.
         return table.snapshot()
+
+
+def _is_added_to(table: Table, asked: IndexRequest, name: str) -> bool:
+    if name != ADDED_TO or name not in asked.columns:
+        return False
+    metadata = open_metadata_table(table, BlockCache(_CACHE_BYTES))
+    return name in additions(metadata, asked, is_lacking=lacks_entries(metadata, asked.columns[name]))
 
 
 def _figures(table: Table, snapshot: Snapshot, request: JobRequest, name: str) -> Estimate:

@@ -76,6 +76,28 @@ class DataFiles:
     def is_committed_block(self, block: LogBlock) -> bool:
         return block.type is not BlockType.CORRUPT and self._is_completed(block.instant)
 
+    def is_of_failed_commits(self, file: DataFile) -> bool:
+        """Whether a shared log has blocks of commits from before the timeline alone that failed, as the archive tells.
+
+        What undoes such blocks stands in another log, and the archiver takes the rollback off the timeline. The log
+        itself stays, and `files` lists it.
+        """
+        if not self.is_shared_log(file):
+            return False
+        known = self._subject.snapshot.view.completions.completed_at
+        blocks = blocks_of(self._subject.table.storage, file.stat)
+        instants = {block.instant for block in blocks if block.type is not BlockType.CORRUPT}
+        old = instants - known.keys()
+        return bool(old) and old == instants and all(map(self._has_failed, old))
+
+    def _has_failed(self, instant: str) -> bool:
+        return bool(self._archived) and min(self._archived) < instant and instant not in self._archived
+
+    @cached_property
+    def _archived(self) -> frozenset[str]:
+        with unless_files_vanish():
+            return frozenset(each.requested_at for each in self._subject.table.history() if each.is_completed)
+
     @cached_property
     def doomed(self) -> frozenset[tuple[str, str]]:
         """Partition and name of files that a clean or rollback, not complete for this subject, deletes; "" for all.

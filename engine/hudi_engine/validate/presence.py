@@ -75,6 +75,5 @@ class Records:
 
 def records_of(table: Table, metadata: MetadataTable) -> Records:
     """The records of the table as the metadata table saw it."""
-    view = table.view(metadata.data_timeline)
-    snapshot = Snapshot(max(view.visible_instants, default=""), metadata.data_timeline, view, ())
+    snapshot = Snapshot.of_no_slices(metadata.data_timeline, table.view(metadata.data_timeline))
     return Records(table, table.rows(snapshot, [RECORD_KEY]))

@@ -133,7 +133,7 @@ def aware(world: World, write: Write, *, sees: Callable[[], set[str]] | None = N
         for partition in sorted({made.partition for made in write.write_files()}):
             seen = None if sees is None else sees()
             files = tuple(_newest(world, write, partition, seen))
-            table = entries.of(DataPartition(partition, files))
+            table = entries.of([entries.look(DataPartition(partition, files))])
             found |= dict(zip(table["key"].to_pylist(), table["value"].to_pylist(), strict=True))
         return found
 

@@ -1,0 +1,196 @@
+"""What goes wrong in the middle of a build, of each kind of index: one clear error, and nothing left behind."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+import pytest
+
+from hudi_engine.action.index import Ready, build
+from hudi_engine.action.schedule import IndexRequest
+from hudi_engine.errors import AccessDenied, Contradiction, EngineError, TimedOut, Unsupported
+from hudi_engine.format import properties
+from hudi_engine.index.definitions import DEFAULT_PATH
+from hudi_engine.table.properties_file import BACKUP, MAIN
+from tests.valid import require_valid
+from tests.worlds.invariants import require_tidy
+from tests.worlds.stage import Cue, StagedStorage
+from tests.worlds.starts import stored_in
+from tests.worlds.world import Saved, World, saved, world_at, world_of
+from tests.worlds.writer import Writer, partitions_of
+
+pytestmark = pytest.mark.thorough
+
+SECONDARY: Final = "secondary_index_by_seen"
+STANDS_ON: Final = {"partition_stats": "column_stats", SECONDARY: "record_index"}
+KINDS: Final = ("record_index", "column_stats", "partition_stats", "bloom_filters", SECONDARY)
+each_kind = pytest.mark.parametrize("name", KINDS)
+VERSION: Final = "hoodie.table.version"
+_PRIVATE: Final = (".hoodie/.index_attempts/", ".hoodie/.heartbeat/")
+_WRITES: Final = ("create", "replace", "delete")
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Files on which the store refuses these operations, from our first write to a path with `since` in it on."""
+
+    operations: tuple[str, ...]
+    folder: str
+    since: str
+
+
+def closed_at(moment: str, name: str, partition: str) -> Closed:
+    """What we have no rights to any more from that moment of a build on."""
+    return {
+        "data": Closed(("read",), f"{partition}/", "indexing.inflight"),
+        "shard": Closed(_WRITES, f".hoodie/metadata/{name}/", f"{name}/"),
+        "commit": Closed(_WRITES, ".hoodie/metadata/.hoodie/timeline/", "metadata/.hoodie/timeline/0000"),
+        "flag": Closed(_WRITES, MAIN, BACKUP),
+    }[moment]
+
+
+def request_for(name: str) -> IndexRequest:
+    return IndexRequest((name,), columns={SECONDARY: ("seen",)} if name == SECONDARY else {})
+
+
+@cache
+def _ready_for(start: str, name: str) -> Saved:
+    world = world_of(start)
+    if first := STANDS_ON.get(name):
+        assert isinstance(build(world.site("before"), request_for(first)), Ready)
+    return saved(world)
+
+
+def ready_for(name: str, start: str = "v9_mor") -> World:
+    """A table on which nothing is missing that the index stands on."""
+    return world_at(_ready_for(start, name))
+
+
+def content(world: World) -> dict[str, object]:
+    """What every file says, but for heartbeats and records of who works."""
+    files = stored_in(world.storage).items()
+    return {path: _meaning(path, file.data) for path, file in files if not path.startswith(_PRIVATE)}
+
+
+def kept(before: Mapping[str, object], world: World) -> dict[str, object]:
+    """What is left of what was there before."""
+    return {path: said for path, said in content(world).items() if path in before}
+
+
+def _meaning(path: str, data: bytes) -> object:
+    if path == MAIN:
+        return {key: text for key, text in properties.parse(data).items() if text}
+    return json.loads(data)["indexDefinitions"] if path == DEFAULT_PATH else data
+
+
+def refused(world: World, name: str, error: type[EngineError], stage: StagedStorage | None = None) -> str:
+    """The one line that a build ends with."""
+    with pytest.raises(error) as raised:
+        build(world.site("first", stage), request_for(name))
+    said = str(raised.value)
+    assert "\n" not in said
+    return said
+
+
+def require_built(world: World, name: str) -> None:
+    """The same call as before makes it, and nothing of the first is left."""
+    assert isinstance(build(world.site("second"), request_for(name)), Ready)
+    require_tidy(world, sorted({name, STANDS_ON.get(name, name)}))
+    require_valid(world.metadata(), [name])
+
+
+def set_version(world: World, version: int) -> None:
+    lines = {**properties.parse(world.storage.read(MAIN)), VERSION: str(version)}
+    world.storage.replace(MAIN, properties.render(lines, ["of an upgrade"]))
+
+
+def close(stage: StagedStorage, closed: Closed) -> None:
+    """From that moment on the store refuses what we ask of these files, again and again."""
+    is_time = False
+
+    def fits(operation: str, path: str) -> bool:
+        nonlocal is_time
+        is_time = is_time or (operation in _WRITES and closed.since in path)
+        return is_time and operation in closed.operations and path.startswith(closed.folder)
+
+    def deny() -> None:
+        stage.cues.append(Cue(fits, deny))
+        raise AccessDenied(f"{closed.folder}: no rights")
+
+    stage.cues.append(Cue(fits, deny))
+
+
+@each_kind
+def test_a_writer_that_never_ends_is_named_when_time_is_up_and_nothing_is_left_of_the_build(name: str) -> None:
+    world = ready_for(name)
+    first, *_ = partitions_of(world)
+    writer = Writer(world)
+    writer.keep_alive()
+    write = writer.begin().insert(first, "never committed")
+    if name == SECONDARY:  # a write settles as it becomes in flight which of these it keeps, or at its end
+        world.storage.delete(f"{world.table().config.timeline_folder}/{write.instant}.{write.action}.inflight")
+    before, flags = content(world), world.flags()
+
+    said = refused(world, name, TimedOut)
+
+    assert f"waiting for 1 pending: {write.instant}" in said
+    assert world.flags() == flags
+    assert kept(before, world) == before
+    require_tidy(world, sorted({name, STANDS_ON.get(name, name)}))
+    write.complete()
+    require_built(world, name)
+
+
+@each_kind
+def test_an_upgrade_while_the_base_is_made_is_refused_and_nothing_is_left_of_it(name: str) -> None:
+    world = ready_for(name, "v8_mor")
+    before, stage = content(world), StagedStorage(world.storage.restarted())
+    stage.before("create", f"metadata/{name}/", lambda: set_version(world, 9))
+
+    said = refused(world, name, Contradiction, stage)
+
+    assert "table version 9, and 8 when the base" in said
+    assert "run the same request again" in said
+    set_version(world, 8)
+    assert content(world) == before
+    require_built(world, name)
+
+
+@each_kind
+@pytest.mark.parametrize("moment", ["metadata/{}/", "metadata/{}/."], ids=["shard", "log"])
+def test_a_version_that_nobody_knows_yet_is_refused_and_nothing_is_in_effect_once_it_is_known_again(
+    name: str, moment: str
+) -> None:
+    """Nor is anything tidied up before: nobody can say what such a table makes of it."""
+    world = ready_for(name)
+    before, flags = content(world), world.flags()
+    stage = StagedStorage(world.storage.restarted())
+    stage.before("create", moment.format(name), lambda: set_version(world, 10))
+
+    said = refused(world, name, Unsupported, stage)
+
+    assert "hoodie.table.version=10, expected one of 6, 8, 9" in said
+    set_version(world, 9)
+    assert world.flags() == flags
+    assert kept(before, world) == before
+    require_built(world, name)
+
+
+@each_kind
+@pytest.mark.parametrize("moment", ["data", "shard", "commit", "flag"])
+def test_rights_that_are_taken_away_in_the_middle_end_the_build_which_goes_on_once_they_are_back(
+    name: str, moment: str
+) -> None:
+    world = ready_for(name)
+    before, flags = content(world), world.flags()
+    stage, closed = StagedStorage(world.storage.restarted()), closed_at(moment, name, partitions_of(world)[0])
+    close(stage, closed)
+
+    said = refused(world, name, AccessDenied, stage)
+
+    assert said == f"{closed.folder}: no rights"
+    assert world.flags() == flags
+    assert kept(before, world) == before
+    require_built(world, name)
