@@ -33,6 +33,7 @@ class Label(StrEnum):
     TRIGGER = f"{GROUP}/trigger"
     ATTEMPT = f"{GROUP}/attempt"
     BASE_PATH = f"{GROUP}/base-path"
+    KINDS = f"{GROUP}/kinds"
 
 
 def run_name(meta: Meta, action: Action, trigger: str, attempt: int) -> str:

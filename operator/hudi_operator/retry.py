@@ -146,7 +146,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A run that has ended, as its record tells, or as the status still tells once that is gone."""
+    """A run that has ended, as its record tells, or as the status still tells once that is gone.
+
+    `is_shared`: it was for several resources, and its failure may be the fault of any of them.
+    """
 
     name: str
     action: Action
@@ -156,6 +159,7 @@ class Past:
     message: str
     started_at: datetime | None
     ended_at: datetime
+    is_shared: bool = False
 
     @property
     def has_succeeded(self) -> bool:
@@ -191,14 +195,16 @@ Next = Go | BackOff | GiveUp
 def next_attempt(tried: Sequence[Past], limits: Limits, now: datetime) -> Next:
     """What follows from all that was tried for one need, oldest first.
 
-    Attempts are counted by their numbers, so records that are gone are not forgotten.
+    Attempts are counted by their numbers, so records that are gone are not forgotten. What failed together with others
+    says nothing of this one: it is waited after it, and counted from it anew.
     """
     if not tried:
         return Go(1)
     newest = tried[-1]
     if newest.has_succeeded or newest.reason is Reason.PLAN_CHANGED:
         return Go(newest.attempt + 1)
-    failures = newest.attempt - max((past.attempt for past in tried if past.has_succeeded), default=0)
+    fresh = (past.attempt for past in tried if past.has_succeeded or (past.is_shared and past is not newest))
+    failures = newest.attempt - max(fresh, default=0)
     given_up = _given_up(tried, limits)
     if given_up is not None:
         return given_up
@@ -211,6 +217,8 @@ def next_attempt(tried: Sequence[Past], limits: Limits, now: datetime) -> Next:
 
 def _given_up(tried: Sequence[Past], limits: Limits) -> GiveUp | None:
     newest = tried[-1]
+    if newest.is_shared:
+        return None
     match class_of(newest.reason):
         case FailureClass.CONTENTION:
             return None
@@ -235,6 +243,6 @@ def _in_a_row(tried: Sequence[Past], only: FailureClass | None) -> int:
     for past in reversed(tried):
         found = class_of(past.reason)
         is_other = found is not only if only else found in (None, FailureClass.CONTENTION)
-        if is_other:
+        if is_other or past.is_shared:
             return newest.attempt - past.attempt
     return newest.attempt - (tried[0].attempt - 1 if only else 0)

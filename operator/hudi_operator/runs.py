@@ -39,7 +39,8 @@ class RunPhase(StrEnum):
 class RunSeen:
     """What there is of a run. `trouble` says in words why it waits or was lost, `trouble_reason` in one word.
 
-    `base_path` is where it is at work, whatever becomes of the resource of its table.
+    `base_path` is where it is at work, whatever becomes of the resource of its table. `kinds` are the indexes that it
+    was ordered for, by the engine's names.
     """
 
     name: str
@@ -61,6 +62,12 @@ class RunSeen:
     trouble_reason: str = ""
     is_stopping: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it builds indexes of several resources, of which its owner is one."""
+        return self.action is Action.BUILD and len(self.kinds) > 1
 
     @property
     def is_live(self) -> bool:

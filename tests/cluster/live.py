@@ -8,7 +8,8 @@ from tests.interop.jvm import Jvm
 
 LOCK: Final = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
-    "hoodie.write.lock.num_retries": "300",
+    "hoodie.write.lock.client.wait_time_ms_between_retry": "200",
+    "hoodie.write.lock.client.num_retries": "1250",
 }
 # A job that knows nothing of the index: Hudi takes it for unwanted.
 WITHOUT_THE_SETTING: Final = {

@@ -78,7 +78,7 @@ def test_an_index_that_is_kept_and_deleted_in_the_middle_of_its_build_is_missed_
         # Otherwise it may be ready before it is asked.
         wait_until(lambda: is_asked_to_end(build), 60)
     wait_until(lambda: not engines(cluster, quiet), 90)
-    wait_until(lambda: user.condition(f"huditable/{TABLE}", "MetadataConsistent") == ("False", "OrphanedPlan"), 90)
+    user.wait_for(f"huditable/{TABLE}", "MetadataConsistent", ("False", "OrphanedPlan"), 90)
 
     user.apply(index())
 

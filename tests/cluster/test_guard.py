@@ -8,7 +8,6 @@ import pytest
 from tests.cluster.live import WITHOUT_THE_SETTING
 from tests.cluster.manifests import INDEX, TABLE, index, table
 from tests.cluster.user import User
-from tests.faults.engine import wait_until
 from tests.faults.live import Scene
 from tests.faults.remains import flags, require_ready_and_nothing_left
 
@@ -25,10 +24,9 @@ def test_an_index_that_a_java_writer_deleted_is_noticed_and_told(
     assert flags(live.folder) == (set(), set())
     deleted = time.monotonic()
 
-    wait_until(lambda: user.condition(f"metadataindex/{INDEX}", "Ready") == ("False", "DroppedByWriter"), 30)
+    user.wait_for(f"metadataindex/{INDEX}", "Ready", ("False", "DroppedByWriter"), 30)
     say(f"deleted by a Java writer: told after {time.monotonic() - deleted:.1f} s")
-    table_says = ("False", "PartitionDropped")
-    wait_until(lambda: user.condition(f"huditable/{TABLE}", "MetadataConsistent") == table_says, 30)
+    user.wait_for(f"huditable/{TABLE}", "MetadataConsistent", ("False", "PartitionDropped"), 30)
     assert "DroppedByWriter" in user.events()
     assert flags(live.folder) == (set(), set())
 

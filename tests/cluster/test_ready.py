@@ -10,6 +10,7 @@ import pytest
 from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table, text
 from tests.cluster.operator_process import OperatorProcess
 from tests.cluster.user import User
+from tests.faults.engine import wait_until
 from tests.faults.live import Scene
 from tests.faults.remains import require_ready_and_nothing_left
 
@@ -53,7 +54,8 @@ def test_columns_conditions_status_and_events_tell_what_there_is(user: User, qui
     assert (services["TYPE"], services["READY"]) == ("Validate", "True")
     for kind, name in (("huditable", TABLE), ("metadataindex", INDEX), ("tableservice", SERVICE)):
         _require_at_rest(user.get(f"{kind}/{name}"))
-    assert "record_index" in str(user.get(f"huditable/{TABLE}")["status"]["table"])
+    # The table is ready before the index is, and tells of what it has by a reconciliation of its own.
+    wait_until(lambda: "record_index" in str(user.get(f"huditable/{TABLE}")["status"]["table"]), 30)
     events = user.events()
     assert f"metadataindex/{INDEX}" in events
     assert f"tableservice/{SERVICE}" in events

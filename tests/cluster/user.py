@@ -35,6 +35,14 @@ class User:
         except Exception as late:
             raise AssertionError(f"{late}\n{self.kubectl('get', what, '-o', 'yaml')}{self.events()}") from late
 
+    def wait_for(self, what: str, name: str, status_and_reason: tuple[str, str], seconds: int) -> None:
+        """Until a condition says so; what is known of the resource is in the failure."""
+        try:
+            wait_until(lambda: self.condition(what, name) == status_and_reason, seconds)
+        except AssertionError as late:
+            known = f"{self.kubectl('get', what, '-o', 'yaml')}{self.events()}"
+            raise AssertionError(f"{what} not {name}={status_and_reason} within {seconds} s\n{known}") from late
+
     def wait_gone(self, seconds: int = 60) -> None:
         """Until none of our resources is left in the namespace."""
         wait_until(lambda: not self.resources(), seconds)

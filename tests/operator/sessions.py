@@ -31,6 +31,10 @@ spec:
   tableRef: {name: orders}
   indexType: RecordIndex
 """
+BLOOMS = INDEX.replace("orders-keys", "orders-blooms").replace("RecordIndex", "BloomFilters")
+_SECONDARY = INDEX.replace("RecordIndex", "SecondaryIndex")
+BY_NOTE = _SECONDARY.replace("orders-keys", "orders-by-note") + "  columns: [note]\n"
+BY_NOWHERE = _SECONDARY.replace("orders-keys", "orders-by-nowhere") + "  columns: [nowhere]\n"
 SERVICE = """
 apiVersion: hudi-operator.dev/v1alpha1
 kind: TableService
@@ -100,6 +104,11 @@ class Place:
         )
         wanted = f'"action": "{action}"'
         return [order.parent for order in orders if wanted in json.loads(order.read_text())["request"]]
+
+    def kinds(self) -> list[list[str]]:
+        """What the build runs were for, the oldest first."""
+        orders = (json.loads((run / "order.json").read_text()) for run in self.runs("build"))
+        return [json.loads(order["request"])["kinds"] for order in orders]
 
     def resource(self, kind: str, name: str) -> dict[str, object] | None:
         file = self.state / "resources" / kind / "default" / f"{name}.json"

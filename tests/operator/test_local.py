@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.operator.sessions import INDEX, SERVICE, Place, process_of
+from tests.operator.sessions import BLOOMS, BY_NOTE, BY_NOWHERE, INDEX, SERVICE, Place, process_of
 
 pytestmark = pytest.mark.thorough
 
@@ -38,6 +38,50 @@ def test_an_index_is_built_and_validated_and_the_session_ends_by_itself(place: P
         "hoodie.metadata.record.index.enable=true"
         in (place.state / "configmaps/default/orders-writer/writer.properties").read_text()
     )
+
+
+def test_two_indexes_are_built_by_one_run_of_one_plan(place: Place) -> None:
+    place.write("indexes.yaml", "---".join((INDEX, BLOOMS)))
+
+    assert place.ended(place.begin()) == 0
+
+    assert place.kinds() == [["bloom_filters", "record_index"]]
+    assert [place.index_state(name) for name in place.kinds()[0]] == ["complete"] * 2
+    assert len(list(place.table.glob(".hoodie/timeline/*.indexing.requested"))) == 1
+    assert "built together with MetadataIndex orders-blooms" in place.said()
+
+
+def test_an_index_that_cannot_be_built_fails_the_run_for_several_and_then_its_own_alone(place: Place) -> None:
+    place.write("indexes.yaml", "---".join((INDEX, BY_NOTE, BY_NOWHERE)))
+    session = place.begin("--stay")
+
+    place.until("ready", lambda: place.is_ready("metadataindexes", "orders-by-note"))
+    place.until("given up", lambda: "not tried again" in str(place.resource("metadataindexes", "orders-by-nowhere")))
+    session.terminate()
+
+    assert place.ended(session) == 143
+    by_note, by_nowhere = "secondary_index_orders_by_note", "secondary_index_orders_by_nowhere"
+    first, together, *alone = place.kinds()
+    assert (first, together) == (["record_index"], [by_note, by_nowhere])
+    assert sorted(alone) == [[by_note], [by_nowhere]]
+
+
+def test_a_plan_for_several_whose_run_is_killed_is_taken_back_and_each_is_built_by_itself(place: Place) -> None:
+    table = (place.manifests / "table.yaml").read_text()
+    quick = "mode: SingleWriter, heartbeat: {intervalSeconds: 1, tolerableMisses: 2}"
+    place.write("table.yaml", table.replace("mode: SingleWriter", quick))
+    place.write("indexes.yaml", "---".join((INDEX, BLOOMS)))
+    session = place.begin()
+    place.until("a plan", lambda: list(place.table.glob(".hoodie/timeline/*.indexing.inflight")))
+    os.kill(process_of(place.runs("build")[0], "engine"), signal.SIGKILL)
+
+    assert place.ended(session) == 0
+
+    together, *alone = place.kinds()
+    assert together == ["bloom_filters", "record_index"]
+    assert sorted(alone) == [["bloom_filters"], ["record_index"]]
+    assert len(place.runs("abort")) == 1
+    assert [place.index_state(name) for name in together] == ["complete"] * 2
 
 
 def test_a_session_on_what_is_ready_begins_no_run(place: Place) -> None:

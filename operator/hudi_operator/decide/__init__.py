@@ -54,9 +54,9 @@ def _decided(resource: Resource, world: World) -> Decision:
     if isinstance(resource, HudiTable):
         return decide_table(resource, replace(world, table=resource))
     case, proposed = propose(resource, world)
-    verdict = in_turn(resource, world, proposed)
+    verdict = in_turn(case, proposed)
     if not case.live:
-        verdict = with_patience(verdict, world, case.past[-1].ended_at if case.past else None)
+        verdict = with_patience(verdict, world, case.ended[-1].ended_at if case.ended else None)
     if verdict.act is None and resource.meta.deleting_since is None:
         act = tidied(case, verdict)
         verdict = replace(verdict, act=act, again=SOON if act is not None else verdict.again)

@@ -1,5 +1,6 @@
 """Whether a piece of work is begun now, and if not, what it waits for."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from hudi_engine.contract import Action
@@ -9,7 +10,7 @@ from hudi_operator.decide.need import Need
 from hudi_operator.decide.verdict import Verdict, doing, idle, stuck
 from hudi_operator.decision import Start
 from hudi_operator.orders import Wanted, order_of
-from hudi_operator.retry import BackOff, FailureClass, GiveUp, Go, class_of, next_attempt
+from hudi_operator.retry import BackOff, FailureClass, GiveUp, Go, Past, class_of, next_attempt
 from hudi_operator.words import Reason, State
 
 _CALM = timedelta(hours=1)
@@ -24,7 +25,7 @@ def begin(case: Case, need: Need) -> Verdict:
         return idle(State.SUSPENDED, Reason.SUSPENDED, f"suspended by {suspended_by(case)}: {need.message}")
     tried = case.tried(need.action, need.trigger)
     following = next_attempt(tried, case.limits, case.world.now)
-    if need.is_for_damage and tried and tried[-1].attempt > case.limits.limit and not isinstance(following, BackOff):
+    if need.is_for_damage and _is_no_help(case, tried) and not isinstance(following, BackOff):
         why = f"{tried[-1].attempt} runs did not help: {need.message}"
         following = GiveUp(Reason.RETRIES_EXHAUSTED, why)
     match following:
@@ -35,6 +36,13 @@ def begin(case: Case, need: Need) -> Verdict:
             return _waiting(case, need, said, until, is_stuck=is_stalled)
         case Go(attempt):
             return _go(case, need, attempt)
+
+
+def _is_no_help(case: Case, tried: Sequence[Past]) -> bool:
+    """Whether the damage is there still after all runs that it may take; one that failed with others is no proof."""
+    if not tried or (tried[-1].is_shared and not tried[-1].has_succeeded):
+        return False
+    return tried[-1].attempt > case.limits.limit
 
 
 def suspended_by(case: Case) -> str:
@@ -90,7 +98,7 @@ def _calm_at(case: Case, need: Need) -> datetime | None:
     if need.action is Action.VALIDATE:
         return None
     since = case.world.now - _CALM
-    done = [past for past in case.past if past.action is need.action and past.has_succeeded and past.ended_at > since]
+    done = [past for past in case.ended if past.action is need.action and past.has_succeeded and past.ended_at > since]
     if len(done) < 2:
         return None
     return done[-1].ended_at + case.limits.delay(len(done) - 1, done[-1].name)

@@ -10,20 +10,27 @@ from hudi_operator.resources.model import Execution, HudiTable, MetadataIndex, T
 from hudi_operator.retry import Limits, Past
 from hudi_operator.runs import RunSeen
 from hudi_operator.status.facts import live_of
-from hudi_operator.status.past import past_of
+from hudi_operator.status.past import of_run, order_of_past, past_of
 
 # Times of runs are whole seconds, so a look within the second of an end may have been before it.
 _MARGIN = timedelta(seconds=1)
+_ON_PLANS = (Action.BUILD, Action.ABORT)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`past` are its ended runs, `live` its others, both oldest first. `execution` is merged with the table's."""
+    """`past` are its ended runs, `live` its others, both oldest first. `execution` is merged with the table's.
+
+    `past_elsewhere` and `live_elsewhere` are runs of other indexes that were ordered for this one, too, or say that
+    they did something about it.
+    """
 
     resource: MetadataIndex | TableService
     world: World
     past: tuple[Past, ...]
     live: tuple[RunSeen, ...]
+    past_elsewhere: tuple[Past, ...]
+    live_elsewhere: tuple[RunSeen, ...]
     execution: Execution
     limits: Limits
 
@@ -32,17 +39,30 @@ class Case:
         table = world.table
         execution = effective(resource.execution, Execution() if table is None else table.execution)
         own = _own(resource, world)
+        elsewhere = [run for run in own.others if _is_for(resource, run)]
         return Case(
-            resource, own, past_of(own), tuple(live_of(own.runs)), execution, Limits.of(execution, world.defaults)
+            resource=resource,
+            world=own,
+            past=past_of(own),
+            live=tuple(live_of(own.runs)),
+            past_elsewhere=tuple(of_run(run) for run in elsewhere if not run.is_live),
+            live_elsewhere=tuple(run for run in live_of(elsewhere) if run.is_shared),
+            execution=execution,
+            limits=Limits.of(execution, world.defaults),
         )
 
+    @property
+    def ended(self) -> tuple[Past, ...]:
+        """All that was done for it, oldest first, whoever began it."""
+        return tuple(sorted((*self.past, *self.past_elsewhere), key=order_of_past))
+
     def tried(self, action: Action, trigger: str) -> tuple[Past, ...]:
-        """In the order of their attempts."""
+        """Of its own runs, in the order of their attempts."""
         found = (past for past in self.past if past.action is action and past.trigger == trigger)
         return tuple(sorted(found, key=lambda past: past.attempt))
 
     def newest(self, *actions: Action) -> Past | None:
-        return next((past for past in reversed(self.past) if past.action in actions), None)
+        return next((past for past in reversed(self.ended) if past.action in actions), None)
 
     def was_looked_at_since(self, past: Past) -> bool:
         """Whether the table was seen after the run had ended."""
@@ -73,6 +93,20 @@ def _own(resource: MetadataIndex | TableService, world: World) -> World:
         runs=tuple(run for run in world.runs if run.owner_uid == uid),
         others=(*world.others, *(run for run in world.runs if run.owner_uid != uid)),
     )
+
+
+def _is_for(resource: MetadataIndex | TableService, run: RunSeen) -> bool:
+    """Whether another index's run is for this one, too, and not for one that had its name before.
+
+    A plan is for all of its indexes, whichever of them somebody has it carried out or taken back for.
+    """
+    meta = resource.meta
+    if not isinstance(resource, MetadataIndex) or run.action not in _ON_PLANS or run.owner_uid == meta.uid:
+        return False
+    is_of_table = (run.owner.namespace, run.table) == (meta.ref.namespace, resource.table)
+    was_there = meta.created_at is None or meta.created_at <= run.created_at
+    told = () if run.report is None else (kind.kind for kind in run.report.kinds)
+    return is_of_table and was_there and resource.engine_name in (*run.kinds, *told)
 
 
 def world_of(

@@ -17,6 +17,7 @@ from hudi_operator.words import Condition, Reason
 
 # A plan without a runner may be one that somebody is about to begin, or another indexer's, who has no heartbeat.
 _BEGINNING = timedelta(minutes=2)
+PENDING = (IndexState.SCHEDULED, IndexState.IN_FLIGHT)
 _INSTANT = re.compile(r"\b[0-9]{14,20}\b")
 
 
@@ -52,7 +53,7 @@ def finding_of(index: MetadataIndex, case: Case) -> Finding | None:
 
 def was_built(case: Case) -> bool:
     """Whether the index was there for this resource: only then can somebody have taken it away from it."""
-    if any(past.action is Action.BUILD and past.has_succeeded for past in case.past):
+    if any(past.action is Action.BUILD and past.has_succeeded for past in case.ended):
         return True
     built = condition_of(case.world.previous, Condition.BUILT)
     if built is None:
@@ -86,6 +87,14 @@ def has_pending_plan(found: IndexSeen, case: Case) -> bool:
     seen = case.world.seen
     pending = seen.timeline.pending if isinstance(seen, TableSeen) else ()
     return found.plan is not None and any(each.instant == found.plan for each in pending)
+
+
+def is_for_several(found: IndexSeen, case: Case) -> bool:
+    """Whether the plan that the index waits for is that of others, too, which are not complete either."""
+    seen = case.world.seen
+    if not isinstance(seen, TableSeen) or found.plan is None or found.state not in PENDING:
+        return False
+    return sum(each.plan == found.plan and each.state in PENDING for each in seen.indexes) > 1
 
 
 def _evidence(found: IndexSeen) -> str:

@@ -11,11 +11,12 @@ from hudi_operator.decide.gates import age_order, table_refusal
 from hudi_operator.decide.guard import finding_of, index_of
 from hudi_operator.decide.need import is_token_handled, need_of
 from hudi_operator.decide.removal import is_to_be_dropped, is_twin, removed
-from hudi_operator.decide.running import running
+from hudi_operator.decide.running import built_elsewhere, running
 from hudi_operator.decide.verdict import SOON, Verdict, doing, moving, stuck
 from hudi_operator.decision import Decision, Said, SetFinalizer, World
 from hudi_operator.names import FINALIZER
 from hudi_operator.resources.model import Approval, MetadataIndex
+from hudi_operator.retry import Past
 from hudi_operator.words import Condition, Reason, State
 
 _THERE = (IndexState.COMPLETE, IndexState.STALE)
@@ -40,12 +41,12 @@ def _verdict(index: MetadataIndex, case: Case) -> Verdict:
         return doing(State.PENDING, Reason.NOT_OBSERVED, "its deletionPolicy is noted on the resource", act)
     if case.live:
         return running(case, case.live[0])
-    return _second(index, case) or table_refusal(case) or _of_table(index, case)
+    return _second(index, case) or built_elsewhere(index, case) or table_refusal(case) or _of_table(index, case)
 
 
 def _of_table(index: MetadataIndex, case: Case) -> Verdict:
     last = case.newest(Action.BUILD, Action.DROP, Action.ABORT)
-    if last is not None and not case.was_looked_at_since(last):
+    if last is not None and not case.was_looked_at_since(last) and not _is_there_already(index, case, last):
         state = State.RECOVERING if last.action is not Action.BUILD else State.BUILDING
         why = f"run {last.name} ended with {last.reason}; the table is looked at"
         return moving(state, Reason.BUILDING, why, SOON)
@@ -54,6 +55,11 @@ def _of_table(index: MetadataIndex, case: Case) -> Verdict:
     if not isinstance(wanted, Verdict):
         return begin(case, wanted)
     return _suspended(wanted) if _is_suspended(case) and wanted.ready != "True" else wanted
+
+
+def _is_there_already(index: MetadataIndex, case: Case, last: Past) -> bool:
+    """Whether the index was seen to be complete before the run of another, which it was a part of, had ended."""
+    return last in case.past_elsewhere and index_of(index, case).state is IndexState.COMPLETE
 
 
 def _is_suspended(case: Case) -> bool:

@@ -1,17 +1,26 @@
 """What an index needs done, by what the table shows alone: nothing is asked here of what was tried."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hudi_engine.contract import Action, IndexSeen, IndexState
 from hudi_operator.decide.case import Case, epoch_of
-from hudi_operator.decide.guard import Finding, finding_of, has_failed_build, has_pending_plan, index_of
+from hudi_operator.decide.guard import (
+    Finding,
+    finding_of,
+    has_failed_build,
+    has_pending_plan,
+    index_of,
+    is_for_several,
+)
 from hudi_operator.decide.verdict import LATER, Verdict, idle, moving, ready, stuck
 from hudi_operator.names import digest
 from hudi_operator.resources.model import Guard, IndexType, MetadataIndex
+from hudi_operator.retry import FailureClass, class_of
 from hudi_operator.words import Reason, State
 
 _LISTED = (IndexState.COMPLETE, IndexState.STALE)
 _HEEDING = (Action.DROP, Action.BUILD)
+_NO_FAULT_OF_AN_INDEX = (FailureClass.CONTENTION, FailureClass.INFRASTRUCTURE)
 _ADVICE = "set rebuildToken to another value, or metadataGuard: Rebuild on the HudiTable, to have it built again"
 
 
@@ -41,7 +50,7 @@ def need_of(index: MetadataIndex, case: Case) -> Need | Verdict:
         return _by_guard(index, case, finding)
     match found.state:
         case IndexState.COMPLETE:
-            return ready(Reason.INDEX_IN_SYNC, _told_ready(case, found))
+            return _complete(index, case, found, epoch)
         case IndexState.SCHEDULED | IndexState.IN_FLIGHT:
             return _pending(case, found, finding, epoch)
         case _:
@@ -86,7 +95,8 @@ def _by_token(index: MetadataIndex, case: Case, found: IndexSeen) -> Need:
     if found.state in _LISTED:
         need = Need(Action.DROP, trigger, State.RECOVERING, Reason.REBUILDING, f"{found.name} is dropped: {why}")
         return undone(index, case, need)
-    return Need(Action.BUILD, trigger, State.PENDING, Reason.REBUILDING, f"{found.name} is built: {why}")
+    need = Need(Action.BUILD, trigger, State.PENDING, Reason.REBUILDING, f"{found.name} is built: {why}")
+    return _parted(case, found, need)
 
 
 def _by_guard(index: MetadataIndex, case: Case, finding: Finding) -> Need | Verdict:
@@ -108,6 +118,18 @@ def _by_guard(index: MetadataIndex, case: Case, finding: Finding) -> Need | Verd
     return Need(Action.BUILD, trigger, State.RECOVERING, finding.reason, why, is_for_damage=True)
 
 
+def _complete(index: MetadataIndex, case: Case, found: IndexSeen, epoch: str) -> Need | Verdict:
+    """Columns that it lacks are added, once for each time that somebody asks: the table may have no such column."""
+    lacking = sorted({*index.columns} - {*found.columns})
+    if index.index_type is not IndexType.COLUMN_STATS or not found.columns or not lacking:
+        return ready(Reason.INDEX_IN_SYNC, _told_ready(case, found))
+    named, trigger = ", ".join(lacking), f"{epoch}-columns"
+    if any(past.has_succeeded for past in case.past if past.trigger == trigger and past.action is Action.BUILD):
+        why = f"{found.name} is complete, and has no {named}: no such column that could have statistics, or a writer "
+        return ready(Reason.INDEX_IN_SYNC, f"{why}left it out of hoodie.metadata.index.column.stats.column.list")
+    return Need(Action.BUILD, trigger, State.PENDING, Reason.NOT_BUILT, f"{found.name} gets columns: {named}")
+
+
 def _pending(case: Case, found: IndexSeen, finding: Finding | None, epoch: str) -> Need | Verdict:
     table = case.world.table
     plan = found.plan or "unknown"
@@ -118,7 +140,22 @@ def _pending(case: Case, found: IndexSeen, finding: Finding | None, epoch: str) 
         return moving(state, Reason.BUILDING_ELSEWHERE, why, LATER)
     if table is not None and table.metadata_guard is Guard.IGNORE and not has_failed_build(case):
         return idle(State.DEGRADED, Reason.ORPHANED_PLAN, f"{finding.message}; metadataGuard is Ignore")
-    return Need(Action.BUILD, epoch, State.RECOVERING, Reason.ORPHANED_PLAN, f"{finding.message}: it is taken over")
+    why = f"{finding.message}: it is taken over"
+    return _parted(case, found, Need(Action.BUILD, epoch, State.RECOVERING, Reason.ORPHANED_PLAN, why))
+
+
+def _parted(case: Case, found: IndexSeen, need: Need) -> Need:
+    """The need, or the end of a plan for several that has failed: which of them it failed by is not known.
+
+    What ended by no fault of an index is gone on with once, by whoever comes first.
+    """
+    last = case.newest(Action.BUILD)
+    if last is None or not has_failed_build(case) or not is_for_several(found, case):
+        return need
+    if last.is_shared and class_of(last.reason) in _NO_FAULT_OF_AN_INDEX:
+        return need
+    why = f"the plan {found.plan} is for several indexes, and failed: it is taken back, and each is built by itself"
+    return replace(need, action=Action.ABORT, message=f"{found.name}: {why}")
 
 
 def _told_ready(case: Case, found: IndexSeen) -> str:

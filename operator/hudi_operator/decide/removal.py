@@ -33,6 +33,9 @@ def removed(index: MetadataIndex, case: Case) -> Verdict:
     why = _why_let_go(index, case)
     if why is not None:
         return _dropping_act(SetFinalizer(is_wanted=False), why)
+    if case.live_elsewhere:
+        run = case.live_elsewhere[0]
+        return _dropping(f"run {run.name} of {run.owner.kind} {run.owner.name} builds it, too: waiting for its end")
     return _refusal(case) or _dropped(index, case)
 
 

@@ -1,11 +1,13 @@
-"""What is said of a resource while a run of its own is live."""
+"""What is said of a resource while a run is live that is its own, or that was ordered for it, too."""
 
-from hudi_engine.contract import Action, TableSeen
+from dataclasses import replace
+
+from hudi_engine.contract import Action, IndexState, TableSeen
 from hudi_operator.decide.begin import is_contended
 from hudi_operator.decide.case import Case
 from hudi_operator.decide.gates import overdue
 from hudi_operator.decide.guard import index_of
-from hudi_operator.decide.verdict import LATER, Verdict
+from hudi_operator.decide.verdict import LATER, Verdict, moving
 from hudi_operator.decision import Stop
 from hudi_operator.names import Annotation
 from hudi_operator.resources.model import MetadataIndex
@@ -27,6 +29,18 @@ def running(case: Case, run: RunSeen) -> Verdict:
         act=stop,
         again=LATER,
     )
+
+
+def built_elsewhere(index: MetadataIndex, case: Case) -> Verdict | None:
+    """What is said of an index that the run of another builds, too, until the table shows what came of it."""
+    if isinstance(case.world.seen, TableSeen) and index_of(index, case).state is IndexState.COMPLETE:
+        return None
+    if not case.live_elsewhere:
+        return None
+    run = case.live_elsewhere[0]
+    state, reason = _stage(case, run)
+    why = f"built together with {run.owner.kind} {run.owner.name}: {_told(run)}"
+    return replace(moving(state, reason, why), is_long=True)
 
 
 def _asked(case: Case, run: RunSeen) -> Stop | None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from hudi_engine.contract import IndexState, PendingSeen, TableSeen, TableUnseen
 from hudi_operator.decide.case import Case, world_of
 from hudi_operator.decide.gates import UNSEEN, elder_of_path, is_outdated
-from hudi_operator.decide.guard import Finding, finding_of
+from hudi_operator.decide.guard import PENDING, Finding, finding_of
 from hudi_operator.decide.patience import with_patience
 from hudi_operator.decide.removal import is_to_be_dropped
 from hudi_operator.decide.verdict import LATEST, Verdict, doing, idle, moving, ready, stuck
@@ -18,7 +18,6 @@ from hudi_operator.words import Condition, Reason, State
 # A plan that waits so long is one that nobody carries out.
 _STALE_AFTER = timedelta(hours=6)
 _SHOWN = 3
-_PENDING = (IndexState.SCHEDULED, IndexState.IN_FLIGHT)
 
 
 def decide_table(table: HudiTable, world: World) -> Decision:
@@ -122,7 +121,7 @@ def _findings(table: HudiTable, world: World, seen: TableSeen) -> Iterator[Findi
     for found in seen.indexes:
         if found.name not in wanted and found.state is IndexState.STALE:
             yield Finding(Reason.INDEX_STALE, f"{found.name} is stale: {found.reason}", "")
-        elif found.name not in wanted and found.state in _PENDING and found.owner and not found.is_live:
+        elif found.name not in wanted and found.state in PENDING and found.owner and not found.is_live:
             # One of the engine's that was stopped; a plan of somebody else's without a heartbeat may be worked on.
             why = (
                 f"nobody works on the plan {found.plan or 'of ' + found.name}, and no MetadataIndex wants {found.name}"

@@ -8,6 +8,7 @@ from hudi_operator.decide.case import Case, world_of
 from hudi_operator.decide.gates import age_order
 from hudi_operator.decide.index import propose_index
 from hudi_operator.decide.service import propose_service
+from hudi_operator.decide.sharing import Proposal, shared
 from hudi_operator.decide.verdict import SOON, Verdict, moving
 from hudi_operator.decision import Start, World
 from hudi_operator.names import is_paused
@@ -26,26 +27,31 @@ def propose(resource: MetadataIndex | TableService, world: World) -> tuple[Case,
     return propose_service(resource, world)
 
 
-def in_turn(resource: MetadataIndex | TableService, world: World, verdict: Verdict) -> Verdict:
+def in_turn(case: Case, verdict: Verdict) -> Verdict:
     """The verdict, or the wait for a neighbour that would begin something too and goes first.
 
     Everybody who sees the same world comes to the same order. Neighbours of which nothing is known are not waited for,
-    nor are those that cannot begin: their turn comes once they can.
+    nor are those that cannot begin: their turn comes once they can. Builds of neighbours that come later are begun
+    with ours where one run can do them all.
     """
     if not isinstance(verdict.act, Start):
         return verdict
+    resource, world, later = case.resource, case.world, []
     ours = _order(resource, verdict.act)
     for neighbour in world.neighbours:
         if not isinstance(neighbour, MetadataIndex | TableService) or neighbour.meta.ref not in world.statuses:
             continue
         if is_paused(neighbour.meta.annotations) or _is_hindered(world.statuses[neighbour.meta.ref]):
             continue
-        act = propose(neighbour, world_of(neighbour, resource, world))[1].act
-        if isinstance(act, Start) and _order(neighbour, act) < ours:
+        theirs, proposed = propose(neighbour, world_of(neighbour, resource, world))
+        if not isinstance(proposed.act, Start):
+            continue
+        if _order(neighbour, proposed.act) < ours:
             ref = neighbour.meta.ref
-            why = f"{ref.kind} {ref.name} goes first with {act.order.request.action}"
+            why = f"{ref.kind} {ref.name} goes first with {proposed.act.order.request.action}"
             return replace(moving(State.PENDING, Reason.TABLE_BUSY, why, SOON), facts=verdict.facts)
-    return verdict
+        later.append(Proposal(theirs, proposed.act))
+    return replace(verdict, act=shared(Proposal(case, verdict.act), later))
 
 
 def _is_hindered(status: Mapping[str, object]) -> bool:

@@ -79,6 +79,7 @@ def sight_of(job: Manifest, pod: Manifest | None) -> RunSeen:
         trouble_reason=fate.trouble_reason,
         is_stopping=is_stopping and fate.phase in (RunPhase.WAITING, RunPhase.RUNNING),
         labels=labels,
+        kinds=tuple(filter(None, meta.texts("annotations").get(Label.KINDS, "").split(","))),
     )
 
 

@@ -69,7 +69,11 @@ def labels_of(order: RunOrder) -> dict[str, str]:
 
 def _annotations(order: RunOrder) -> dict[str, str]:
     """What a label has no room for."""
-    return {Label.TRIGGER: order.trigger, Label.BASE_PATH: order.request.table}
+    return {
+        Label.TRIGGER: order.trigger,
+        Label.BASE_PATH: order.request.table,
+        Label.KINDS: ",".join(order.request.kinds),
+    }
 
 
 def _owners(order: RunOrder) -> list[Manifest]:

@@ -50,6 +50,7 @@ class Ordered:
     attempt: int
     created_ms: int
     base_path: str
+    kinds: tuple[str, ...]
 
     @property
     def created_at(self) -> datetime:
@@ -71,6 +72,7 @@ class Ordered:
             attempt=given.take("attempt", a_whole),
             created_ms=given.take("created_ms", a_whole),
             base_path=request.table,
+            kinds=request.kinds,
         )
 
 

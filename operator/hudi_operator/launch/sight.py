@@ -52,6 +52,7 @@ def sight_of(folder: RunFolder, now: datetime) -> RunSeen:
         trouble=fate.trouble,
         trouble_reason=fate.trouble_reason,
         is_stopping=is_live and folder.has("stop"),
+        kinds=ordered.kinds,
     )
 
 

@@ -1,6 +1,7 @@
 """One attempt, ready to be launched."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from hudi_engine.contract import Action, ComputeKind, JobRequest
 from hudi_operator.decision import Defaults
@@ -60,6 +61,21 @@ def order_of(resource: MetadataIndex | TableService, table: HudiTable, wanted: W
         execution=execution,
         secrets=secrets_of(table),
     )
+
+
+def are_alike(one: RunOrder, other: RunOrder) -> bool:
+    """Whether one run could do what both are for, exactly as each of them says."""
+    mine = one.request
+    theirs = replace(other.request, kinds=mine.kinds, columns=mine.columns)
+    return (mine, one.execution, one.secrets, one.table) == (theirs, other.execution, other.secrets, other.table)
+
+
+def with_others(order: RunOrder, others: Sequence[RunOrder]) -> RunOrder:
+    """The order, for what the others are for as well. It is the same attempt at the same need, and so has its name."""
+    requests = [order.request, *(other.request for other in others)]
+    kinds = tuple(kind for request in requests for kind in request.kinds)
+    columns = {name: columns for request in requests for name, columns in request.columns.items()}
+    return replace(order, request=replace(order.request, kinds=kinds, columns=columns))
 
 
 def _kinds(resource: MetadataIndex | TableService) -> tuple[str, ...]:

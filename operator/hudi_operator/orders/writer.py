@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hudi_engine.contract import IndexState, TableSeen, TableUnseen
 from hudi_operator.orders.conf import lock_properties
-from hudi_operator.resources.model import ConcurrencyMode, HudiTable, IndexType, MetadataIndex
+from hudi_operator.resources.model import ConcurrencyMode, FileSystemLock, HudiTable, IndexType, MetadataIndex
 
 FILE_NAME = "writer.properties"
 
@@ -14,6 +14,11 @@ _HEAD = """\
 """
 _NO_LOCK = """\
 # concurrency.mode is SingleWriter: no writer may run while an index is built or dropped, and none needs a lock.
+"""
+_FILE_LOCK = """\
+# A writer that finds this lock taken asks again only after 5 seconds unless told otherwise, however short it was taken.
+hoodie.write.lock.client.wait_time_ms_between_retry=200
+hoodie.write.lock.client.num_retries=1250
 """
 _BEFORE_10 = """\
 # Hudi {releases}: a writer without these deletes an index, and nothing keeps it from that.
@@ -73,7 +78,8 @@ def writer_properties(
             "hoodie.cleaner.policy.failed.writes": "LAZY",
             **lock_properties(concurrency),
         }
-        parts.append(_lines(properties))
+        is_of_files = isinstance(concurrency.lock, FileSystemLock)
+        parts.append(_lines(properties) + (_FILE_LOCK if is_of_files else ""))
     version = seen.version if isinstance(seen, TableSeen) else None
     wanted = [
         index

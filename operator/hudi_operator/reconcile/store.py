@@ -198,6 +198,7 @@ def waiting_run(order: RunOrder, now: datetime) -> RunSeen:
         phase=RunPhase.WAITING,
         created_at=now,
         base_path=order.request.table,
+        kinds=order.request.kinds,
     )
 
 

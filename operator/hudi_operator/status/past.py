@@ -12,6 +12,9 @@ from hudi_operator.words import Reason
 
 MAX_HISTORY = 10
 
+MOST_INDEXES = 16
+"""So many of a run's a status has room for."""
+
 _LONGEST_WORD = 253
 
 
@@ -24,16 +27,18 @@ def past_of(world: World) -> tuple[Past, ...]:
     by_name = {past.name: past for past in remembered if past is not None}
     by_name |= {run.name: of_run(run) for run in world.runs if not run.is_live}
     live = {run.name for run in world.runs if run.is_live}
-    return tuple(sorted((past for past in by_name.values() if past.name not in live), key=_order))
+    return tuple(sorted((past for past in by_name.values() if past.name not in live), key=order_of_past))
 
 
 def of_run(run: RunSeen) -> Past:
     reason, message = ending_of(run)
     ended_at = run.ended_at or run.started_at or run.created_at
-    return Past(run.name, run.action, run.trigger, run.attempt, reason, message, run.started_at, ended_at)
+    return Past(
+        run.name, run.action, run.trigger, run.attempt, reason, message, run.started_at, ended_at, run.is_shared
+    )
 
 
-def _order(past: Past) -> tuple[object, ...]:
+def order_of_past(past: Past) -> tuple[object, ...]:
     return past.ended_at, past.attempt, past.name
 
 
@@ -74,7 +79,11 @@ def _remembered(entry: Mapping[str, object]) -> Past | None:
         return None
     message = str(entry.get("message", ""))
     started_at = parsed(entry.get("startTime"))
-    return Past(name, Action(str(action)), trigger, attempt, Reason(str(reason)), message, started_at, ended_at)
+    indexes = entry.get("indexes")
+    is_shared = action == Action.BUILD and isinstance(indexes, list | tuple) and len(indexes) > 1
+    return Past(
+        name, Action(str(action)), trigger, attempt, Reason(str(reason)), message, started_at, ended_at, is_shared
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +112,8 @@ def entry_of(run: RunSeen) -> dict[str, object]:
         "phase": run.phase.value,
         "startTime": shown(run.created_at),
     }
+    if run.is_shared:
+        entry["indexes"] = [{"name": kind[:_LONGEST_WORD]} for kind in run.kinds[:MOST_INDEXES]]
     if run.is_live:
         return entry | _given({"message": run.trouble[:1_000], "reason": run.trouble_reason[:_LONGEST_WORD]})
     past, report = of_run(run), run.report
@@ -110,7 +121,9 @@ def entry_of(run: RunSeen) -> dict[str, object]:
     entry |= _given({"message": past.message, "exitCode": run.exit_code})
     entry["seconds"] = max(0, int((past.ended_at - (run.started_at or run.created_at)).total_seconds()))
     if report is not None:
-        indexes = [{"name": kind.kind[:_LONGEST_WORD], "state": kind.state.value} for kind in report.kinds[:16]]
+        indexes = [
+            {"name": kind.kind[:_LONGEST_WORD], "state": kind.state.value} for kind in report.kinds[:MOST_INDEXES]
+        ]
         entry |= {"outcome": report.outcome.value, "exitCode": report.exit_code}
         entry |= _given({"instant": report.instant, "rows": report.rows or None, "indexes": indexes})
     return entry

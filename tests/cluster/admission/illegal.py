@@ -635,11 +635,12 @@ _CHANGES: Final = (
             _INDEX,
             {**_STATS, "spec.columns": columns, "spec.rebuildToken": token},
             "spec",
-            "columns of ColumnStats are changed together with rebuildToken",
+            "columns of ColumnStats can be added only",
             before={**_STATS, "spec.columns": before, "spec.rebuildToken": "a"},
         )
         for why, before, columns, token in (
-            ("of other columns", ["id"], ["id", "price"], "a"),
+            ("of other columns", ["id"], ["price", "day"], "a"),
+            ("of fewer columns", ["id", "price"], ["id"], "a"),
             ("of columns where there were none", None, ["id"], "a"),
             ("of no columns where there were some", ["id"], None, "a"),
             ("of other columns with a token that goes", ["id"], ["price"], None),

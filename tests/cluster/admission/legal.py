@@ -147,6 +147,12 @@ LEGAL: Final = (
     ),
     Legal("column stats of the most columns", _INDEX, {**_STATS, "spec.columns": [f"c{n}" * 9 for n in range(128)]}),
     Legal(
+        "column stats of one more column",
+        _INDEX,
+        {**_STATS, "spec.columns": ["price", "id"]},
+        before={**_STATS, "spec.columns": ["id"]},
+    ),
+    Legal(
         "column stats of other columns with another token",
         _INDEX,
         {**_STATS, "spec.columns": ["id", "price"], "spec.rebuildToken": "b"},

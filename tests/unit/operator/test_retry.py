@@ -9,7 +9,7 @@ from hudi_engine import errors
 from hudi_engine.contract import Action, JobReport, Outcome
 from hudi_operator.decision import Defaults
 from hudi_operator.resources.model import Execution, Ref, Retry
-from hudi_operator.retry import FailureClass, Limits, Past, class_of, ending_of, next_attempt
+from hudi_operator.retry import BackOff, FailureClass, GiveUp, Go, Limits, Past, class_of, ending_of, next_attempt
 from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.words import Kind, Reason
 
@@ -120,6 +120,21 @@ def test_an_attempt_begins_exactly_when_the_time_is_over() -> None:
     then = next_attempt([failed], LIMITS, until)
 
     assert (type(before).__name__, type(then).__name__) == ("BackOff", "Go")
+
+
+@pytest.mark.parametrize("reason", [Reason.BAD_CONFIGURATION, Reason.OUT_OF_MEMORY, Reason.INTERNAL])
+def test_what_failed_with_others_is_tried_alone_and_counts_for_nothing_then(reason: Reason) -> None:
+    strict, later = Limits(0, 10, 600), NOW + timedelta(hours=1)
+    together = replace(past(1, reason), is_shared=True)
+    alone = past(2, Reason.INFRASTRUCTURE)
+
+    follows = [next_attempt(tried, strict, later) for tried in ([together], [together, alone])]
+    waits = next_attempt([together], strict, NOW)
+
+    assert follows[0] == Go(2)
+    assert follows[1] == GiveUp(Reason.RETRIES_EXHAUSTED, "1 failures, the last one Infrastructure: said")
+    assert isinstance(waits, BackOff)
+    assert waits.failures == 1
 
 
 def test_a_run_that_ended_in_the_future_is_waited_for() -> None:

@@ -43,6 +43,11 @@ def _columns_of(spec: _Spec) -> frozenset[object] | None:
     return frozenset(columns) if isinstance(columns, list | tuple) else None
 
 
+def _has_more_columns(new: _Spec, old: _Spec) -> bool:
+    before, now = _columns_of(old), _columns_of(new)
+    return before is not None and now is not None and before <= now
+
+
 def _is_rebuilt(new: _Spec, old: _Spec) -> bool:
     return new.get("rebuildToken") is not None and new.get("rebuildToken") != old.get("rebuildToken")
 
@@ -87,12 +92,14 @@ _CHANGES: Final = (
     ),
     ChangeRule(
         f"self.indexType != 'ColumnStats' || ({_same('columns')}) || (has(self.rebuildToken) && "
-        "(!has(oldSelf.rebuildToken) || self.rebuildToken != oldSelf.rebuildToken))",
-        "columns of ColumnStats are changed together with rebuildToken: set another, and the index is built anew",
+        "(!has(oldSelf.rebuildToken) || self.rebuildToken != oldSelf.rebuildToken)) || "
+        "(has(self.columns) && has(oldSelf.columns) && oldSelf.columns.all(column, column in self.columns))",
+        "columns of ColumnStats can be added only: set another rebuildToken with others, and the index is built anew",
         lambda new, old: (
             new.get("indexType") != IndexType.COLUMN_STATS
             or _columns_of(new) == _columns_of(old)
             or _is_rebuilt(new, old)
+            or _has_more_columns(new, old)
         ),
     ),
 )
@@ -152,7 +159,8 @@ def _columns() -> Schema:
     return Schema(
         Type.LIST,
         "Which columns, a dot before each nested field. Of a SecondaryIndex exactly one, which cannot be changed; of "
-        "ColumnStats those that the writers choose unless given, changed only together with rebuildToken.",
+        "ColumnStats those that the writers choose unless given; more can be added, others are given together with "
+        "another rebuildToken.",
         entry=name,
         is_set=True,
         most=MAX_COLUMNS,

@@ -59,7 +59,7 @@ class Fate:
 
 @dataclass(slots=True)
 class Ground:
-    """What there is, whoever works on it. Time moves by `pass_time` alone."""
+    """What there is, whoever works on it. Time moves by `pass_time` alone. The first `failures` runs fail."""
 
     now: datetime = START
     resources: dict[Ref, tuple[Resource, Mapping[str, object]]] = field(default_factory=dict)
@@ -67,8 +67,9 @@ class Ground:
     started: Counter[tuple[Ref, Action]] = field(default_factory=Counter)
     events: Counter[tuple[Ref, str]] = field(default_factory=Counter)
     most_live: int = 0
-    index: IndexState = IndexState.ABSENT
+    complete: set[str] = field(default_factory=set)
     commits: int = 1
+    failures: int = 0
     _version: int = 0
 
     def put(self, resource: Resource) -> None:
@@ -92,10 +93,10 @@ class Ground:
     def seen(self) -> TableSeen:
         instant = f"202605011100{self.commits:05d}"
         indexes = [IndexSeen("files", IndexState.COMPLETE, caught_up_to=instant, head=instant)]
-        if self.index is not IndexState.ABSENT:
-            indexes.append(IndexSeen("record_index", self.index, base=instant, caught_up_to=instant, head=instant))
+        for name in sorted(self.complete):
+            indexes.append(IndexSeen(name, IndexState.COMPLETE, base=instant, caught_up_to=instant, head=instant))
         return TableSeen(
-            fingerprint=f"{self.index}/{self.commits}",
+            fingerprint=f"{sorted(self.complete)}/{self.commits}",
             observed_ms=int(self.now.timestamp() * 1000),
             name="orders",
             type="COPY_ON_WRITE",
@@ -117,10 +118,14 @@ class Ground:
         outcome = {Action.BUILD: Outcome.READY, Action.DROP: Outcome.DROPPED, Action.VALIDATE: Outcome.VALID}[
             run.action
         ]
+        if self.failures:
+            self.failures -= 1
+            report = JobReport(Outcome.FAILED, 70, reason="made up by a test")
+            return replace(run, phase=RunPhase.ENDED, ended_at=self.now, exit_code=70, report=report)
         if run.action is not Action.VALIDATE:
-            self.index = IndexState.COMPLETE if run.action is Action.BUILD else IndexState.ABSENT
+            self.complete = self.complete - {*run.kinds} | ({*run.kinds} if run.action is Action.BUILD else set())
             self.commits += 1
-        report = JobReport(outcome, kinds=(KindReport("record_index", outcome),))
+        report = JobReport(outcome, kinds=tuple(KindReport(name, outcome) for name in run.kinds))
         return replace(run, phase=RunPhase.ENDED, ended_at=self.now, exit_code=0, report=report)
 
     def keep(self, resource: Resource, status: Mapping[str, object]) -> None:
@@ -235,5 +240,6 @@ class MemoryLauncher:
             attempt=order.attempt,
             phase=RunPhase.WAITING,
             created_at=ground.now,
+            kinds=order.request.kinds,
         )
         ground.most_live = max(ground.most_live, sum(run.is_live for run in ground.runs.values()))

@@ -1,8 +1,9 @@
 """Operators that work on a ground, one after the other or two at once, until what is wished for is there."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from hudi_engine.contract import Action
@@ -28,7 +29,12 @@ from tests.unit.operator.crash.ground import START, Fate, Ground, Killed, Memory
 ORDERS = Ref(Kind.TABLE, "shop", "orders")
 RECORDS = Ref(Kind.INDEX, "shop", "records")
 CHECK = Ref(Kind.SERVICE, "shop", "check")
-EXPECTED = {(RECORDS, Action.BUILD): 1, (CHECK, Action.VALIDATE): 1, (RECORDS, Action.DROP): 1}
+EXPECTED: Mapping[tuple[Ref, Action], int] = {
+    (RECORDS, Action.BUILD): 1,
+    (CHECK, Action.VALIDATE): 1,
+    (RECORDS, Action.DROP): 1,
+}
+STATS, BLOOMS = Ref(Kind.INDEX, "shop", "stats"), Ref(Kind.INDEX, "shop", "blooms")
 # A scenario takes about fifty rounds of a second; what has not arrived by then never will.
 _MOST_ROUNDS = 400
 
@@ -43,6 +49,19 @@ def ground() -> Ground:
         MetadataIndex(Meta(RECORDS, "uid-2", created_at=START), "orders", IndexType.RECORD_INDEX, deletion_policy=drop)
     )
     made.put(TableService(Meta(CHECK, "uid-3", created_at=START), "orders", ServiceType.VALIDATE, run_token="once"))
+    return made
+
+
+def ground_of_three(failures: int = 0) -> Ground:
+    """A table and three indexes of it; so many runs fail before others do what they are for."""
+    made = Ground(failures=failures)
+    single = Concurrency(ConcurrencyMode.SINGLE_WRITER)
+    made.put(HudiTable(Meta(ORDERS, "uid-1", created_at=START), "/lake/orders", None, single))
+    made.put(MetadataIndex(Meta(RECORDS, "uid-2", created_at=START), "orders", IndexType.RECORD_INDEX))
+    later = START + timedelta(seconds=1)
+    made.put(MetadataIndex(Meta(STATS, "uid-4", created_at=later), "orders", IndexType.COLUMN_STATS))
+    made.put(MetadataIndex(Meta(BLOOMS, "uid-5", created_at=later), "orders", IndexType.BLOOM_FILTERS))
+    made.pass_time(2.0)
     return made
 
 
@@ -71,7 +90,7 @@ class Life:
         self.store.note_seen(ORDERS, self.ground.seen())
 
     async def round(self) -> None:
-        for ref in (ORDERS, RECORDS, CHECK):
+        for ref in (ORDERS, RECORDS, STATS, BLOOMS, CHECK):
             self.see()
             try:
                 await self.reconciler.reconcile(ref)
@@ -80,7 +99,10 @@ class Life:
 
 
 async def lived(ground: Ground, fates: list[Fate], at_once: int = 1) -> int:
-    """Operators with these fates, the next one when one dies, then as many more as are needed; how many there were."""
+    """Operators with these fates, the next one when one dies, then as many more as are needed; how many there were.
+
+    It is over when all is ready, and the index that is to be dropped then has been.
+    """
     waiting = iter([*fates, *(Fate() for _ in range(at_once))])
     lives = [Life(ground, next(waiting)) for _ in range(at_once)]
     count = len(lives)
@@ -106,6 +128,9 @@ async def _has_died(life: Life) -> bool:
 def _go_on(ground: Ground) -> bool:
     """Once all is ready the index is deleted; whether that is over, too."""
     found = ground.resources.get(RECORDS)
+    if CHECK not in ground.resources:
+        is_idle = not any(run.is_live for run in ground.runs.values())
+        return is_idle and all(_holds(ground, ref, "Ready") for ref in ground.resources)
     if found is None:
         return not any(run.is_live for run in ground.runs.values()) and _holds(ground, ORDERS, "Ready")
     is_built = _holds(ground, RECORDS, "Ready") and _holds(ground, CHECK, "LastRunSucceeded")
@@ -119,6 +144,8 @@ def _holds(ground: Ground, ref: Ref, condition: str) -> bool:
     return any(each["type"] == condition and each["status"] == "True" for each in status.get("conditions", ()))
 
 
-def play(fates: Callable[[], list[Fate]], at_once: int = 1) -> tuple[Ground, list[Fate], int]:
-    made, given = ground(), fates()
+def play(
+    fates: Callable[[], list[Fate]], at_once: int = 1, begin: Callable[[], Ground] = ground
+) -> tuple[Ground, list[Fate], int]:
+    made, given = begin(), fates()
     return made, given, asyncio.run(lived(made, given, at_once))

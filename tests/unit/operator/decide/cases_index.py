@@ -47,6 +47,8 @@ from tests.unit.operator.decide.worlds import (
 
 INDEX = an_index()
 MANUAL = an_index(approval=Approval.MANUAL)
+STATS = an_index(index_type=IndexType.COLUMN_STATS, columns=("id", "price"))
+OF_ONE_COLUMN = replace(COMPLETE, name="column_stats", columns=("_hoodie_record_key", "id"))
 EPOCH = "g1.1"
 LOST = f"{EPOCH}-{digest(f'deleted by a writer//{PLAN}')}"
 STALE_TRIGGER = f"{EPOCH}-{digest('stale/20260504100000000/20260504100000000')}"
@@ -217,6 +219,30 @@ BUILDS = [
         "~Pending NotBuilt: build g1.1 #1",
     ),
     ("A complete index is ready, whoever built it.", INDEX, world(seen=seen(COMPLETE)), "+Ready IndexInSync: -"),
+    (
+        "Statistics that lack a column get it, and are not built anew.",
+        STATS,
+        world(seen=seen(OF_ONE_COLUMN)),
+        f"~Pending NotBuilt: build {EPOCH}-columns #1",
+    ),
+    (
+        "A column that could not be added is not tried again.",
+        STATS,
+        world(build(of=STATS, trigger=f"{EPOCH}-columns", ended=5, report=READY), seen=seen(OF_ONE_COLUMN)),
+        "+Ready IndexInSync: -",
+    ),
+    (
+        "Statistics whose columns nobody recorded are left alone.",
+        STATS,
+        world(seen=seen(replace(OF_ONE_COLUMN, columns=()))),
+        "+Ready IndexInSync: -",
+    ),
+    (
+        "Statistics of more columns than were asked for are ready.",
+        STATS,
+        world(seen=seen(replace(OF_ONE_COLUMN, columns=("id", "price", "day")))),
+        "+Ready IndexInSync: -",
+    ),
     (
         "Another kind being complete is no help.",
         INDEX,

@@ -17,7 +17,8 @@ def act_of(decision: Decision) -> str:
         case None:
             return "-"
         case Start(order):
-            return f"{order.request.action} {order.trigger} #{order.attempt}"
+            kinds = order.request.kinds if len(order.request.kinds) > 1 else ()
+            return f"{order.request.action} {order.trigger} #{order.attempt}{' of ' if kinds else ''}{' '.join(kinds)}"
         case Stop():
             return "stop"
         case Forget(runs):

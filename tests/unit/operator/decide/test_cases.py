@@ -3,17 +3,18 @@
 import pytest
 
 from hudi_operator.decide import decide
-from hudi_operator.decision import World
-from hudi_operator.resources.model import HudiTable, Resource
+from hudi_operator.decision import Start, World
+from hudi_operator.resources.model import HudiTable, IndexType, Resource
 from hudi_operator.words import Condition
-from tests.unit.operator.decide import cases_index, cases_removal, cases_service, cases_table
+from tests.unit.operator.decide import cases_index, cases_removal, cases_service, cases_sharing, cases_table
 from tests.unit.operator.decide.expected import shown
-from tests.unit.operator.decide.worlds import seen, world
+from tests.unit.operator.decide.worlds import COMPLETE, an_index, progress, seen, world
 
 CASES: list[tuple[str, Resource, World, str]] = [
     *cases_index.CASES,
     *cases_removal.CASES,
     *cases_service.CASES,
+    *cases_sharing.CASES,
     *(case[:4] for case in cases_table.CASES),
 ]
 _OF_TABLES = (Condition.REACHABLE, Condition.METADATA_CONSISTENT, Condition.TIMELINE_HEALTHY, Condition.UNIQUE)
@@ -56,6 +57,41 @@ def test_what_waits_for_another_index_says_what_that_is_and_who_makes_it_or_what
         f"{why}apply a MetadataIndex with indexType: RecordIndex for HudiTable orders",
         f"{why}MetadataIndex by-key goes first",
     ]
+
+
+def test_an_index_that_anothers_run_builds_says_which_run_of_which_resource() -> None:
+    run = cases_sharing.shared(progress=progress("base"))
+
+    said = decide(cases_sharing.STATS, world(others=(run,))).said[0].message
+
+    assert said == f"built together with MetadataIndex by-key: run {run.name}, attempt 1: base: 3 of 10"
+
+
+def test_a_run_for_several_says_for_which_resources_it_is() -> None:
+    act = decide(cases_index.INDEX, cases_sharing.beside(cases_sharing.BLOOMS, cases_sharing.STATS)).act
+
+    assert isinstance(act, Start)
+    assert act.why == "record_index is not built yet; for blooms, stats as well"
+
+
+def test_a_run_for_several_has_the_name_that_it_has_alone() -> None:
+    worlds = (cases_sharing.beside(), cases_sharing.beside(cases_sharing.BLOOMS, cases_sharing.STATS))
+
+    acts = [decide(cases_index.INDEX, each).act for each in worlds]
+
+    names = {act.order.name for act in acts if isinstance(act, Start)}
+    assert len(acts) == 2
+    assert names == {cases_sharing.shared().name}
+
+
+def test_a_run_is_for_sixteen_indexes_at_most() -> None:
+    kind = IndexType.SECONDARY_INDEX
+    many = tuple(an_index(f"by-{number:02}", index_type=kind, columns=(f"c{number}",)) for number in range(20))
+
+    act = decide(many[0], cases_sharing.beside(*many[1:], seen=seen(COMPLETE, version=9))).act
+
+    assert isinstance(act, Start)
+    assert len(act.order.request.kinds) == len(act.order.request.columns) == 16
 
 
 def test_a_table_that_is_too_old_for_an_index_says_which_version_it_takes() -> None:

@@ -13,7 +13,7 @@ from random import Random
 
 import pytest
 
-from hudi_engine.contract import Action, IndexSeen, IndexState, JobReport, Outcome, PendingSeen, TableSeen
+from hudi_engine.contract import Action, IndexSeen, IndexState, JobReport, KindReport, Outcome, PendingSeen, TableSeen
 from hudi_operator.decide import decide
 from hudi_operator.decision import Decision, Forget, RemoveAnnotation, SetFinalizer, Start, Stop, World
 from hudi_operator.names import Annotation
@@ -65,16 +65,19 @@ class Small:
     statuses: dict[Ref, dict[str, object]] = field(default_factory=dict)
     looked: TableSeen | None = None
     counts: Counter[str] = field(default_factory=Counter)
+    plans: dict[str, str] = field(default_factory=dict)
+    bad: str = ""
+    bad_code: int = 0
 
     def look(self) -> TableSeen:
         indexes, pending = [], []
         for run in self.runs.values():
             if run.phase is RunPhase.RUNNING and run.action is Action.BUILD:
-                self.beats[self.orders[run.name].request.kinds[0]] = self.now
+                self.beats |= dict.fromkeys(self.covered(self.orders[run.name]), self.now)
         for name, state in sorted(self.state.items()):
             age = (self.now - self.beats[name]).total_seconds() if name in self.beats else None
             is_pending = state is IndexState.IN_FLIGHT
-            plan = "20260504115000000" if is_pending else None
+            plan = self.plans[name] if is_pending else None
             reason = "built by the plan 20260504115000000" if state is IndexState.DELETED else ""
             is_live = is_pending and age is not None and age <= 20
             indexes.append(
@@ -143,6 +146,7 @@ class Small:
     def start(self, order: RunOrder) -> None:
         assert not any(run.is_live for run in self.runs.values()), "two live runs on one table"
         self.counts["runs"] += 1
+        self.counts["shared runs"] += len(order.request.kinds) > 1 and order.request.action is Action.BUILD
         self.orders[order.name] = order
         self.runs[order.name] = RunSeen(
             name=order.name,
@@ -154,6 +158,7 @@ class Small:
             attempt=order.attempt,
             phase=RunPhase.WAITING,
             created_at=self.now,
+            kinds=order.request.kinds,
         )
 
     def go_on(self, *, is_wild: bool) -> None:
@@ -170,16 +175,28 @@ class Small:
                 self._begin(order)
 
     def _begin(self, order: RunOrder) -> None:
-        if order.request.action is Action.BUILD:
-            name = order.request.kinds[0]
-            if self.state.get(name) is not IndexState.COMPLETE:
-                self.state[name] = IndexState.IN_FLIGHT
-                self.beats[name] = self.now
+        if order.request.action is not Action.BUILD:
+            return
+        for name in self.covered(order):
+            if self.state.get(name) not in (IndexState.COMPLETE, IndexState.IN_FLIGHT):
+                self.state[name], self.plans[name] = IndexState.IN_FLIGHT, f"20260504{self.counts['runs']:09d}"
+            self.beats[name] = self.now
+
+    def covered(self, order: RunOrder) -> list[str]:
+        """What is asked for, and what else is in a plan that is pending for one of it: the engine goes on with it."""
+        names = [*order.request.kinds]
+        pending = [name for name, state in self.state.items() if state is IndexState.IN_FLIGHT]
+        plans = {self.plans[name] for name in pending if name in names}
+        return [*names, *(name for name in pending if name not in names and self.plans[name] in plans)]
 
     def _ended(self, run: RunSeen, order: RunOrder, *, is_wild: bool) -> RunSeen:
         ended = replace(run, phase=RunPhase.ENDED, ended_at=self.now)
         if run.is_stopping:
             return replace(ended, exit_code=143, report=report(Outcome.INTERRUPTED, 143))
+        if run.action is Action.BUILD and self.bad in self.covered(order):
+            if self.bad_code != 143 and self.chance.random() < 0.5:
+                self._take_back(order)
+            return replace(ended, exit_code=self.bad_code, report=failed(self.bad_code))
         if is_wild and self.chance.random() < 0.6:
             self.counts["failures"] += 1
             if self.chance.random() < 0.3:
@@ -198,12 +215,22 @@ class Small:
             case Action.PLAN:
                 return report(Outcome.PLANNED, plan_hash=HASH)
             case Action.BUILD:
-                self.state[name] = IndexState.COMPLETE
+                self.state |= dict.fromkeys(self.covered(order), IndexState.COMPLETE)
                 return report(Outcome.READY)
-            case Action.DROP | Action.ABORT:
+            case Action.DROP:
                 self.state.pop(name, None)
                 return report(Outcome.DROPPED)
+            case Action.ABORT:
+                undone = tuple(KindReport(name, Outcome.UNDONE) for name in self.covered(order))
+                self._take_back(order)
+                return report(Outcome.UNDONE, kinds=undone)
         return report(Outcome.VALID)
+
+    def _take_back(self, order: RunOrder) -> None:
+        self.counts["plans taken back"] += 1
+        for name in self.covered(order):
+            if self.state.get(name) is not IndexState.COMPLETE:
+                self.state.pop(name, None)
 
     def harm(self) -> None:
         """What others do to the table and to the operator."""
@@ -306,6 +333,28 @@ def _require_settled(seeds: range) -> None:
     assert counts["ready without a hand"] > len(seeds) // 4
     assert counts["failures"] > len(seeds)
     assert counts["restarts with nothing remembered"] > len(seeds)
+    assert counts["shared runs"] > len(seeds) // 4
+
+
+@pytest.mark.parametrize("code", [13, 18, 20, 22, 70, 137, 143])
+@pytest.mark.parametrize("bad", [NAME, "column_stats", "bloom_filters"])
+def test_an_index_that_can_never_be_built_keeps_no_other_from_being_built(bad: str, code: int) -> None:
+    table = a_table(created_at=NOW)
+    types = (IndexType.RECORD_INDEX, IndexType.COLUMN_STATS, IndexType.BLOOM_FILTERS)
+    indexes = [an_index(kind.lower(), index_type=kind, created_at=NOW) for kind in types]
+    everybody: list[Resource] = [table, *indexes]
+    small = Small(Random(code), table, {each.meta.ref: each for each in everybody}, bad=bad, bad_code=code)
+    small.looked = small.look()
+    others = [index.meta.ref for index in indexes if index.engine_name != bad]
+
+    for _ in range(STEPS):
+        if all(_is_ready(_claims(small, ref)) for ref in others):
+            break
+        _step(small, is_wild=False)
+
+    assert all(_is_ready(_claims(small, ref)) for ref in others)
+    assert small.counts["shared runs"] == 1
+    assert small.counts["runs"] <= 8
 
 
 @pytest.mark.parametrize("part", range(1))

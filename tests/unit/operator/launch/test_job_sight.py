@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 from hudi_engine.contract import Action
 from hudi_operator.launch.job_sight import is_run, sight_of
-from hudi_operator.names import Annotation
+from hudi_operator.names import Annotation, Label
 from hudi_operator.runs import RunPhase
 from tests.unit.operator.launch.jobs import COMPLETE, DRIVER_ONLY, RECORDS, REPORT, ended, failed, job, pod
 
@@ -13,6 +13,18 @@ def test_a_job_tells_whose_run_it_is() -> None:
     assert (run.name, run.owner, run.owner_uid, run.table) == (DRIVER_ONLY.name, RECORDS, "uid-2", "orders")
     assert (run.action, run.trigger, run.attempt) == (Action.BUILD, "g1.1", 2)
     assert run.base_path == "s3://lake/orders"
+    assert run.kinds == ("record_index",)
+
+
+def test_a_job_for_several_indexes_tells_which_and_one_of_an_earlier_release_tells_none() -> None:
+    several, earlier = job(), job()
+    several["metadata"]["annotations"][Label.KINDS] = "record_index,column_stats"
+    del earlier["metadata"]["annotations"][Label.KINDS]
+
+    runs = [sight_of(each, None) for each in (several, earlier)]
+
+    assert [run.kinds for run in runs] == [("record_index", "column_stats"), ()]
+    assert [run.is_shared for run in runs] == [True, False]
 
 
 def test_a_job_of_somebody_else_with_our_label_is_no_run() -> None:

@@ -48,6 +48,16 @@ def test_a_run_ends_with_its_exit_code_and_its_report(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
+def test_a_run_tells_for_which_indexes_it_is(tmp_path: Path) -> None:
+    async def story() -> None:
+        runs, kinds = launcher(tmp_path), ("record_index", "column_stats")
+        await runs.start(order("ends", request=JobRequest("ends", Action.BUILD, kinds)))
+
+        assert (await until(runs, has_ended)).kinds == kinds
+
+    asyncio.run(story())
+
+
 def test_a_run_without_a_report_tells_the_last_that_it_said(tmp_path: Path) -> None:
     async def story() -> None:
         runs = launcher(tmp_path)

@@ -1,6 +1,7 @@
 """What is ordered, and what writers are told: keys as the engine and Hudi read them."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,11 +17,12 @@ from hudi_engine.concurrency.zookeeper_settings import (
 )
 from hudi_engine.contract import Action, ComputeKind, IndexState, JobRequest
 from hudi_operator.decision import Defaults
-from hudi_operator.orders import Wanted, conf_of, order_of, secrets_of, writer_properties
+from hudi_operator.orders import Wanted, are_alike, conf_of, order_of, secrets_of, with_others, writer_properties
 from hudi_operator.orders.writer import FILE_NAME
 from hudi_operator.resources.model import (
     Concurrency,
     ConcurrencyMode,
+    DeletionPolicy,
     Execution,
     ExecutionMode,
     FileSystemLock,
@@ -108,6 +110,39 @@ def test_the_same_wish_is_the_same_order() -> None:
 )
 def test_another_wish_has_another_name(wanted: Wanted) -> None:
     assert order_of(an_index(), LOCKED, wanted, Defaults()).name != order_of(an_index(), LOCKED, BUILD, Defaults()).name
+
+
+def test_an_order_for_others_as_well_asks_for_all_of_them_under_its_own_name() -> None:
+    first = order_of(an_index(), LOCKED, BUILD, Defaults())
+    stats = an_index("stats", index_type=IndexType.COLUMN_STATS, columns=("price",))
+    customer = an_index("by-customer", index_type=IndexType.SECONDARY_INDEX, columns=("customer",))
+
+    whole = with_others(first, [order_of(index, LOCKED, BUILD, Defaults()) for index in (stats, customer)])
+
+    names = ("record_index", "column_stats", "secondary_index_by_customer")
+    columns = {"column_stats": ("price",), "secondary_index_by_customer": ("customer",)}
+    assert whole == replace(first, request=replace(first.request, kinds=names, columns=columns))
+    assert JobRequest.from_json(whole.request.to_json()) == whole.request
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_alike"),
+    [
+        ({}, True),
+        ({"index_type": IndexType.COLUMN_STATS, "columns": ("price",)}, True),
+        ({"deletion_policy": DeletionPolicy.DROP, "rebuild_token": "t"}, True),
+        ({"catch_up_timeout_seconds": 60}, False),
+        ({"is_partitioned": True}, False),
+        ({"execution": Execution(hudi_conf={"hoodie.x": "1"})}, False),
+        ({"execution": Execution(driver=Resources(limits={"memory": "8Gi"}))}, False),
+        ({"execution": Execution(active_deadline_seconds=60)}, False),
+    ],
+    ids=str,
+)
+def test_orders_are_alike_if_one_run_can_do_both_as_each_of_them_says(fields: Any, is_alike: bool) -> None:
+    orders = [order_of(index, LOCKED, BUILD, Defaults()) for index in (an_index(), an_index("other", **fields))]
+
+    assert are_alike(*orders) is are_alike(*reversed(orders)) is is_alike
 
 
 def test_another_resource_of_the_same_name_has_other_runs() -> None:
@@ -223,6 +258,17 @@ def test_writers_are_told_the_lock_and_what_goes_with_it() -> None:
     assert "hoodie.metadata.record.index.enable" not in told
 
 
+def test_writers_with_a_lock_of_files_are_told_to_ask_for_it_soon_again_and_for_as_long_as_by_default() -> None:
+    locks = (FileSystemLock(), LOCKED.concurrency.lock)
+    tables = [replace(LOCKED, concurrency=Concurrency(ConcurrencyMode.OPTIMISTIC, lock)) for lock in locks]
+
+    by_files, by_zookeeper = (properties(writer_properties(table, [], None)[FILE_NAME]) for table in tables)
+
+    wait, tries = (f"hoodie.write.lock.client.{name}" for name in ("wait_time_ms_between_retry", "num_retries"))
+    assert int(by_files[wait]) * int(by_files[tries]) == 50 * 5_000
+    assert not {wait, tries} & by_zookeeper.keys()
+
+
 @pytest.mark.parametrize(
     ("version", "state", "streaming", "keep"),
     [
@@ -334,10 +380,13 @@ def test_every_property_for_writers_is_one_of_the_documented(
 ) -> None:
     page = "".join((request.config.rootpath / "docs" / name).read_text() for name in ("writers.md", "operator.md"))
     index = an_index(index_type=index_type, columns=("price",))
-    text = writer_properties(LOCKED, [index], seen(COMPLETE, version=9))[FILE_NAME]
+    table = replace(LOCKED, concurrency=Concurrency(ConcurrencyMode.OPTIMISTIC, FileSystemLock()))
+    text = writer_properties(table, [index], seen(COMPLETE, version=9))[FILE_NAME]
 
     for key in properties(text):
-        if key.startswith(("hoodie.metadata.", "hoodie.write.concurrency", "hoodie.cleaner")):
+        if key.startswith(
+            ("hoodie.metadata.", "hoodie.write.concurrency", "hoodie.write.lock.client", "hoodie.cleaner")
+        ):
             assert key in page
 
 

@@ -14,6 +14,7 @@ from hudi_operator.resources.refusals import refuse_unfit
 from hudi_operator.resources.schema.statuses import STATUSES
 from hudi_operator.resources.unreadable import Unreadable
 from hudi_operator.status import status_of
+from hudi_operator.status.past import entry_of, past_of
 from tests.unit.operator.decide.test_cases import CASES
 from tests.unit.operator.decide.worlds import (
     COMPLETE,
@@ -114,6 +115,17 @@ def test_history_is_the_newest_ten_the_newest_first() -> None:
 
     assert isinstance(history, list)
     assert [entry["attempt"] for entry in history] == list(range(14, 4, -1))
+
+
+def test_a_run_for_several_indexes_names_them_however_it_ended_and_is_remembered_as_such() -> None:
+    kinds = ("record_index", "column_stats")
+    runs = [a_run(INDEX, Action.BUILD, "g1.1", kinds=kinds, ended=ended) for ended in (None, 5)]
+
+    entries = [entry_of(run) for run in runs]
+
+    assert [entry["indexes"] for entry in entries] == [[{"name": name} for name in kinds]] * 2
+    (past,) = past_of(world(previous={"history": [entries[1]]}))
+    assert past.is_shared
 
 
 def test_history_remembers_a_run_whose_record_is_gone() -> None:
