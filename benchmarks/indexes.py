@@ -1,11 +1,12 @@
 """Bloom filters, column statistics and a secondary index built by Hudi 1.2.0 and by us, and the floor of each.
 
-    python -m benchmarks.indexes [--rows N] [--files N] [--heap SIZE] [--commits N] [--index NAME]
+    python -m benchmarks.indexes [--rows N] [--files N...] [--heap SIZE] [--commits N] [--index NAME]
 
-Prints work, seconds, processor seconds, peak memory of all processes, bytes and ratios, all measured in this run, and
-writes benchmarks/out/indexes.json. The entries of bloom filters and statistics are compared one by one, those of the
-secondary index key by key in each shard. The table is copy-on-write, with the indexes `files` and `record_index`; Spark
-makes it once, and it is kept in the user's cache folder.
+The rows are in as many files as a writer makes of them and, for indexes that have entries of files, in 2,000. Prints
+work, seconds, processor seconds, peak memory of all processes, bytes and ratios, all measured in this run, and writes
+benchmarks/out/indexes.json. The entries of bloom filters and statistics are compared one by one, those of the secondary
+index key by key in each shard. The tables are copy-on-write, with the indexes `files` and `record_index`; Spark makes
+them once, and they are kept in the user's cache folder.
 
 The start of Python, Spark and the JVM is not counted, and the second build of a process counts, with everything loaded
 and compiled. Memory is what the processes of a side have at most together at one moment, session start included: of
@@ -33,7 +34,8 @@ from benchmarks.record_index import copy_of
 from tools.parts import bundle_jar, cached
 
 OUT = Path(__file__).parent / "out" / "indexes.json"
-ROWS, FILES, HEAP, COMMITS = 1_000_000, 64, "2g", 40
+ROWS, HEAP, COMMITS = 1_000_000, "2g", 40
+FILES = (64, 2_000)
 BUILDS = 2  # of a process: the last one counts
 COLUMN = "text_0"
 Found = dict[str, Any]
@@ -58,23 +60,35 @@ SIDES = {"java": "Hudi 1.2.0", "local": "ours, two threads", "floor": "floor"}
 def main() -> None:
     asked = argparse.ArgumentParser(description="see the module's text")
     asked.add_argument("--rows", type=int, default=ROWS)
-    asked.add_argument("--files", type=int, default=FILES, help="how many the table is written as, at the least")
+    asked.add_argument("--files", type=int, nargs="+", default=FILES, help="how many a table has, at the least")
     asked.add_argument("--heap", default=HEAP, help="of Hudi's JVM")
     asked.add_argument("--commits", type=int, default=COMMITS, help="how many are caught up with")
     asked.add_argument("--index", choices=[work.index for work in WORKS], help="this one only")
     options = asked.parse_args()
     OUT.parent.mkdir(exist_ok=True)
-    table = indexed(options.rows, options.files)
+    works = [work for work in WORKS if options.index in {None, work.index}]
+    # An index of values is as large whatever the files are.
+    of_files = [work for work in works if not work.columns]
+    first, *others = (indexed(options.rows, files) for files in options.files)
     document = {
-        "work": {"rows": options.rows, "data_files": len(list(table.rglob("*.parquet"))), "heap": options.heap},
-        "indexes": {
-            work.index: measure(work, table, options.heap) for work in WORKS if options.index in {None, work.index}
-        },
+        "heap": options.heap,
+        "tables": [
+            measure_table(first, options.rows, works, options.heap),
+            *(measure_table(table, options.rows, of_files, options.heap) for table in others),
+        ],
         "catch_up": run_watched("benchmarks.catch_up", str(options.commits)).answers[0],
     }
     OUT.write_text(json.dumps(document, indent=2) + "\n")
     show(document)
     print(f"written to {OUT.relative_to(Path.cwd())}")
+
+
+def measure_table(table: Path, rows: int, works: Sequence[Work], heap: str) -> Found:
+    return {
+        "rows": rows,
+        "data_files": len(list(table.rglob("*.parquet"))),
+        "indexes": {work.index: measure(work, table, heap) for work in works},
+    }
 
 
 def measure(work: Work, table: Path, heap: str) -> Found:
@@ -133,20 +147,24 @@ def _ratios(java: Found, sides: dict[str, Found], what: str) -> dict[str, float]
 
 
 def show(document: Found) -> None:
-    work = document["work"]
-    grid = Grid(title=f"{work['rows']:,} rows in {work['data_files']} files", title_justify="left")
+    for table in document["tables"]:
+        show_table(table)
+    late = document["catch_up"]
+    took = ", ".join(f"{name} {late[f'{name}_ms']} ms ({late[f'{name}_cpu_ms']} ms CPU)" for name in ("p50", "p95"))
+    print(f"catch-up of a commit of {late['keys']:,} keys, {late['commits']} of them: {took}")
+
+
+def show_table(table: Found) -> None:
+    grid = Grid(title=f"{table['rows']:,} rows in {table['data_files']} files", title_justify="left")
     for column in ("", "seconds", "first", "CPU s", "peak MiB", "MB", "Java / this", "in CPU s"):
         grid.add_column(column, justify="right" if column else "left")
-    for index, found in document["indexes"].items():
+    for index, found in table["indexes"].items():
         but = ", ".join(f"{what} in {count}" for what, count in found["differ_in"].items())
         same = f"{'equal' if found['equal'] else 'NOT equal'}{f' but for {but}' if but else ''}"
         grid.add_row(f"[b]{index}[/b], {found['entries']:,} entries, {same}")
         for side, name in SIDES.items():
             grid.add_row(f"  {name}", *_row(found, side))
     Console(width=140).print(grid)
-    late = document["catch_up"]
-    took = ", ".join(f"{name} {late[f'{name}_ms']} ms ({late[f'{name}_cpu_ms']} ms CPU)" for name in ("p50", "p95"))
-    print(f"catch-up of a commit of {late['keys']:,} keys, {late['commits']} of them: {took}")
 
 
 def _row(found: Found, side: str) -> Iterator[str]:

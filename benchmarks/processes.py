@@ -23,13 +23,13 @@ class Measured:
         self.peak_bytes = peak_bytes
 
 
-def run_watched(module: str, *arguments: str, whole: bool = True) -> Measured:
+def run_watched(module: str, *arguments: str, whole: bool = True, every_seconds: float = _SAMPLE_SECONDS) -> Measured:
     """Runs a module of ours to its end. Without `whole` the process itself is left out, and what it started counts."""
     command = [sys.executable, "-m", module, *arguments]
     environment = {**os.environ, "TZ": "UTC", "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
     with tempfile.TemporaryFile("w+") as said:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True, env=environment) as process:
-            watching = _Watching(process.pid, whole=whole)
+            watching = _Watching(process.pid, every_seconds, whole=whole)
             watching.start()
             assert process.stdout is not None
             out = process.stdout.read()
@@ -62,15 +62,16 @@ def memory_bytes(pids: Sequence[int]) -> int:
 
 
 class _Watching(threading.Thread):
-    def __init__(self, pid: int, *, whole: bool) -> None:
+    def __init__(self, pid: int, every_seconds: float, *, whole: bool) -> None:
         super().__init__(daemon=True)
         self.peak_bytes = 0
         self._pid = pid
+        self._every_seconds = every_seconds
         self._whole = whole
         self._is_over = threading.Event()
 
     def run(self) -> None:
-        while not self._is_over.wait(_SAMPLE_SECONDS):
+        while not self._is_over.wait(self._every_seconds):
             pids = descendants(self._pid)
             self.peak_bytes = max(self.peak_bytes, memory_bytes(pids if self._whole else pids[1:]))
 

@@ -18,7 +18,8 @@ from typing import Any
 from benchmarks.processes import cpu_seconds
 
 SHARDS = 10  # what Java makes for this many keys
-_MEMORY_BYTES = 64 << 20
+# For keys: of all threads together, and of each of Spark's tasks.
+_MEMORY_BYTES, _TASK_BYTES = 64 << 20, 48 << 20
 _THREADS = 2
 Work = Callable[[str], dict[str, Any]]
 
@@ -53,7 +54,7 @@ def spark(heap: str) -> Iterator[Work]:
         "spark.ui.showConsoleProgress": "false",
     }
     session = SparkSession.Builder().config(map=settings).getOrCreate()
-    yield lambda folder: _build(SparkCompute(session, folder, {}, _MEMORY_BYTES), folder)
+    yield lambda folder: _build(SparkCompute(session, folder, {}, _TASK_BYTES), folder)
     session.stop()
 
 
