@@ -1,7 +1,9 @@
 """Which release reads tables of which version: the pairs to prove what we write on."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -12,7 +14,26 @@ HBASE_IS_IN = ("0.15.0", "1.0.2")
 assert tuple(TABLE_VERSIONS) == HUDI_VERSIONS
 
 
+Case = TypeVar("Case")
 Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def and_in_soak(few: Sequence[Case], rest: Sequence[Case]) -> list[Case]:
+    """The few that CI runs, and in `make soak` the rest too."""
+    return [*few, *(rest if os.environ.get("HUDI_SOAK") else ())]
+
+
+def newest_table(
+    version: str, folder: Path, table_type: str, schema: str, options: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the harness's `commit` is told of a table in the newest version that the release writes."""
+    return {
+        "folder": str(folder),
+        "table_version": TABLE_VERSIONS[version][-1],
+        "table_type": table_type,
+        "options": options,
+        "schema": schema,
+    }
 
 
 def every_release_and_table_version(test: Test) -> Test:

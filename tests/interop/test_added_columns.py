@@ -1,6 +1,5 @@
 """Columns added by the engine to statistics that Java made and keeps: Java reads of them what it would of its own."""
 
-import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import READING_ALL, SKIPPING, entries_by_java, require_valid, run_engine
-from tests.interop.readable import TABLE_VERSIONS
+from tests.interop.readable import and_in_soak, newest_table
 
 _COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 _LIST: Final = "hoodie.metadata.index.column.stats.column.list"
@@ -25,18 +24,12 @@ _FEW: Final = [("1.0.2", _MOR), ("1.2.0", _COW)]
 _REST: Final = [("1.0.2", _COW), ("1.1.1", _COW), ("1.1.1", _MOR), ("1.2.0", _MOR)]
 
 
-@pytest.mark.parametrize(("version", "table_type"), _FEW + _REST if os.environ.get("HUDI_SOAK") else _FEW)
+@pytest.mark.parametrize(("version", "table_type"), and_in_soak(_FEW, _REST))
 def test_java_finds_by_an_added_column_what_it_finds_without_an_index(
     version: str, table_type: str, jvm: Callable[[str], Jvm], tmp_path: Path
 ) -> None:
     java, folder = jvm(version), tmp_path / "table"
-    table = {
-        "folder": str(folder),
-        "table_version": TABLE_VERSIONS[version][-1],
-        "table_type": table_type,
-        "options": {**_OPTIONS, _LIST: "seen"},
-        "schema": _SCHEMA,
-    }
+    table = newest_table(version, folder, table_type, _SCHEMA, {**_OPTIONS, _LIST: "seen"})
     for number in range(4):
         java.commit(table=table, rows=_rows(range(4 * number, 4 * number + 4)), how="insert")
     java.commit(table=table, rows=_rows([1, 6], price="-7.500"), how="upsert")

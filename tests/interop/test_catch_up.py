@@ -1,7 +1,6 @@
 """Commits of real Hudi that leave an index out are caught up with, and Java then finds every key where it is."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -31,6 +30,7 @@ from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.table import open_table
 from hudi_engine.watch import Unwatched
 from tests.interop.jvm import Jvm
+from tests.interop.readable import and_in_soak
 
 TABLE_VERSIONS = {"0.15.0": 6, "1.0.2": 8, "1.2.0": 9}
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
@@ -109,7 +109,7 @@ def site(tmp_path: Path) -> Callable[[Path], Site]:
     return of
 
 
-@pytest.mark.parametrize(("version", "table_type"), _FEW + _REST if os.environ.get("HUDI_SOAK") else _FEW)
+@pytest.mark.parametrize(("version", "table_type"), and_in_soak(_FEW, _REST))
 def test_what_javas_commits_left_out_of_an_index_is_found_by_java_afterwards(
     version: str, table_type: str, jvm: Callable[[str], Jvm], site: Callable[[Path], Site], tmp_path: Path
 ) -> None:

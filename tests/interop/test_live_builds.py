@@ -1,6 +1,5 @@
 """A record index built by the engine while two real Java writers commit without pause: whole, and kept so by them."""
 
-import os
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +21,7 @@ from tests.interop.live_writers import (
     live_writers,
     zookeeper_lock,
 )
-from tests.interop.readable import TABLE_VERSIONS
+from tests.interop.readable import TABLE_VERSIONS, and_in_soak
 from tests.zookeeper.server import ZooKeeperServer
 
 _COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
@@ -46,7 +45,7 @@ _REST: Final = [
     ("1.2.0", _COW, _KEEP | _BATCH),
     ("1.2.0", _MOR, _KEEP | _BATCH),
 ]
-_CASES: Final = _FEW + _REST if os.environ.get("HUDI_SOAK") else _FEW
+_CASES: Final = and_in_soak(_FEW, _REST)
 
 
 @pytest.fixture

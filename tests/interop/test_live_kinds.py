@@ -1,6 +1,5 @@
 """Indexes of files and of values, built by the engine while two real Java writers commit: whole, kept so, and used."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -24,7 +23,7 @@ from tests.interop.live_writers import (
     live_writers,
     zookeeper_lock,
 )
-from tests.interop.readable import TABLE_VERSIONS
+from tests.interop.readable import TABLE_VERSIONS, and_in_soak
 from tests.zookeeper.server import ZooKeeperServer
 
 _COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
@@ -56,9 +55,7 @@ _FEW: Final = [("1.0.2", _COW)]
 _REST: Final = [("0.15.0", _COW), ("0.15.0", _MOR), ("1.0.2", _MOR), ("1.2.0", _MOR), ("1.2.0", _COW)]
 
 
-@pytest.mark.parametrize(
-    ("two_jvms", "table_type"), _FEW + _REST if os.environ.get("HUDI_SOAK") else _FEW, indirect=["two_jvms"]
-)
+@pytest.mark.parametrize(("two_jvms", "table_type"), and_in_soak(_FEW, _REST), indirect=["two_jvms"])
 def test_indexes_built_beside_two_writers_are_whole_and_they_keep_and_use_them(
     two_jvms: tuple[Jvm, Jvm], table_type: str, zookeeper: ZooKeeperServer, tmp_path: Path
 ) -> None:

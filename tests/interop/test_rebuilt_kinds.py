@@ -1,6 +1,5 @@
 """Indexes of files that Java made, dropped and built by the engine: Java reads the same entries, field by field."""
 
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -9,7 +8,7 @@ import pytest
 
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import entries_by_java, require_valid, run_engine
-from tests.interop.readable import TABLE_VERSIONS
+from tests.interop.readable import and_in_soak, newest_table
 
 _COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 _INDEXES: Final = ("bloom_filters", "column_stats")
@@ -29,18 +28,12 @@ _FEW: Final = [("0.15.0", _COW), ("1.2.0", _MOR)]
 _REST: Final = [("0.15.0", _MOR), ("1.0.2", _COW), ("1.1.1", _MOR), ("1.2.0", _COW)]
 
 
-@pytest.mark.parametrize(("version", "table_type"), _FEW + _REST if os.environ.get("HUDI_SOAK") else _FEW)
+@pytest.mark.parametrize(("version", "table_type"), and_in_soak(_FEW, _REST))
 def test_java_reads_of_our_indexes_what_it_read_of_its_own(
     version: str, table_type: str, jvm: Callable[[str], Jvm], tmp_path: Path
 ) -> None:
     java, folder = jvm(version), tmp_path / "table"
-    table = {
-        "folder": str(folder),
-        "table_version": TABLE_VERSIONS[version][-1],
-        "table_type": table_type,
-        "options": _OPTIONS,
-        "schema": _SCHEMA,
-    }
+    table = newest_table(version, folder, table_type, _SCHEMA, _OPTIONS)
     java.commit(table=table, rows=_rows(range(12), seen=1), how="insert")
     java.commit(table=table, rows=_rows([0, 1, 12, 13], seen=2, name="Łódź 😀", far=-1e300), how="upsert")
     java.commit(table=table, rows=_rows([2, 5], seen=3), how="delete")
