@@ -160,7 +160,7 @@ def _build_beside(run: Run, plan: IndexPlan, java: Java) -> None:
     with run.site.transaction() as transaction:
         assert catch_up.last_pass(transaction) == reached
         assert isinstance(reached, CaughtUp)
-        complete_index(run, transaction, plan.indexes[0])
+        complete_index(run, transaction, plan.indexes[0], reached.upto)
         complete_instant(run, transaction, {NAME: reached.upto})
 
 

@@ -31,9 +31,10 @@ def test_keys_in_files_with_names_of_their_own_are_found_and_updated_in_place(
     table = {"folder": str(folder), "table_version": 6, "table_type": "COPY_ON_WRITE"}
     truth: dict[str, str] = {}
     for number in range(3):
-        rows = [{"id": f"k-{key}", "part": f"p{key % 2}", "seen": 1} for key in range(8 * number, 8 * number + 8)]
+        new = {f"k-{key}": f"p{key % 2}" for key in range(8 * number, 8 * number + 8)}
+        rows = [{"id": key, "part": part, "seen": 1} for key, part in new.items()]
         java.commit(table={**table, "options": _WITHOUT}, rows=rows, how="insert")
-        truth |= {row["id"]: row["part"] for row in rows}
+        truth |= new
     _name_files(folder)
     # With the properties, the first commit makes the metadata table of what is there by now.
     java.commit(table={**table, "options": {**_WITHOUT, "hoodie.metadata.enable": "true"}}, rows=rows, how="upsert")

@@ -36,8 +36,11 @@ def roll_back(world: World, target: str) -> str:
     return instant
 
 
-def restore(world: World, to: str) -> str:
-    """All commits after `to` undone, newest first, in both tables."""
+def restore(world: World, to: str, *, by_completion: bool = False) -> str:
+    """All commits after `to` undone, newest first, in both tables.
+
+    `by_completion` goes as Hudi does in layout 2: of the metadata table's all that completed after `to` did.
+    """
     timeline = timeline_of(world)
     with held(world):
         instant = world.next_time()
@@ -49,7 +52,7 @@ def restore(world: World, to: str) -> str:
             _undo_data(world, each.requested_at, instant)
             timeline.remove(each.requested_at)
             world.storage.delete(f".hoodie/.heartbeat/{each.requested_at}")
-        _restore_metadata(world, to, instant)
+        _restore_metadata(world, to, instant, by_completion=by_completion)
         done = {i.requested_at: [rollback_record(i.requested_at, str(i.action))] for i in doomed}
         record = {
             "startRestoreTime": instant,
@@ -179,10 +182,15 @@ def _holds(world: World, path: str, target: str) -> bool:
     return any(block.instant == target for block in read_blocks(world.storage.read(path), is_store_atomic=True))
 
 
-def _restore_metadata(world: World, to: str, instant: str) -> None:
+def _restore_metadata(world: World, to: str, instant: str, *, by_completion: bool) -> None:
     metadata = _metadata(world)
-    for each in reversed(metadata.read().timeline.of(Action.DELTA_COMMIT, Action.COMMIT)):
-        if each.requested_at[:17] > to:
+    now = metadata.read()
+    completed_at = now.view.completions.completed_at
+    for each in reversed(now.timeline.of(Action.DELTA_COMMIT, Action.COMMIT)):
+        is_later = each.requested_at[:17] > to
+        if by_completion and each.action is Action.DELTA_COMMIT:
+            is_later = completed_at[each.requested_at] > completed_at[to]
+        if is_later:
             metadata.undo(each.requested_at, instant)
     metadata.note_restore(instant, world.times())
 

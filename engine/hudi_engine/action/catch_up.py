@@ -86,22 +86,21 @@ class CatchUp:
         self._aware_from = at_time(site.clock.now_ms() + _CLOCKS_APART_MS, site.table().zone)
         self._timeout_ms = whole_number(site.conf, TIMEOUT_KEY, _TIMEOUT_SECONDS) * 1000 if may_wait else 0
         self._waiting_since: int | None = None
+        self._least: int | None = None  # commits without entries
         self._behind_since: int | None = None
         self._unaware: Instant | None = None
         self._is_streamed = False
         self._last_waited_for: tuple[Instant, ...] = ()
-        self._undone: frozenset[str] = frozenset()  # by rollbacks and restores, as far as we have seen
+        self._undone: set[str] = set()  # rollbacks and restores that we have seen
 
     def run(self) -> CaughtUp | Overtaken:
         """Catch up until nothing is missing, or raise `TimedOut` if others let us wait too long."""
-        least: int | None = None
         while True:
             self._run.liveness.require_alive()
             look = self._look(self._read(self._run.site.metadata()))
             match look.standing:
                 case Behind(lacking, _) if lacking:
-                    self._note_progress(least, lacking)
-                    least = len(lacking) if least is None else min(least, len(lacking))
+                    self._note_progress(lacking)
                     if (end := self._pass(look, lacking)) is not None:
                         return end
                 case Behind(_, waited_for):
@@ -127,8 +126,7 @@ class CatchUp:
         logged = frozenset(evidence.proofs)
         if not self._keeping.traits.is_proved_by_logs:
             evidence = replace(evidence, proofs={})
-        if self._keeping.traits.is_of_state:
-            self._forget_if_restored(reading)
+        self._forget_if_restored(reading)
         lacking = tuple(
             instant for instant in unproven(evidence, self._keeping.concerns) if instant not in self._complete
         )
@@ -140,9 +138,12 @@ class CatchUp:
 
     def _forget_if_restored(self, reading: Reading) -> None:
         """With the commits that it undoes a restore takes what we wrote after them, for whichever commit."""
-        if (targets := self._records.targets(reading)) != self._undone:
-            self._undone = targets
+        undoing = reading.metadata.data_timeline.of(Action.ROLLBACK, Action.RESTORE)
+        known = {instant.requested_at for instant in undoing if instant.is_completed}
+        if not known <= self._undone:
+            self._undone |= known
             self._complete.clear()
+            self._least = None
 
     def _waited_for(self, reading: Reading) -> tuple[Instant, ...]:
         pending = awaited(reading.metadata.data, reading.metadata.data_timeline, self._keeping.traits)
@@ -245,16 +246,12 @@ class CatchUp:
             if self._apply(question.instant, changes):
                 reading, why = self._read(self._run.site.metadata()), "entries of others override it"
                 if changes.is_in_effect(reading):
-                    self._remember(changes)
                     return changes.looked_at, has_changed
         raise Contradiction(
             f"{self._run.site.storage.location}: what the index {self._base.index} lacks of the commit "
             f"{question.instant} was not put right in {_TRIES} tries; at the last, {why}. What was begun is undone; "
             "run the same request again when there is less going on."
         )
-
-    def _remember(self, changes: Correction) -> None:
-        """For who must know what was written."""
 
     def _apply(self, instant: str, changes: Correction) -> bool:
         """Write the changes, a part at a time; False as soon as they are not right any more."""
@@ -316,11 +313,11 @@ class CatchUp:
                 "commits are waited for"
             )
 
-    def _note_progress(self, least: int | None, lacking: tuple[Instant, ...]) -> None:
+    def _note_progress(self, lacking: tuple[Instant, ...]) -> None:
         """Say that we fall behind before it is too late, and end it when it is."""
         now_ms = self._run.site.clock.now_ms()
-        if least is None or len(lacking) < least:
-            self._behind_since = None
+        if self._least is None or len(lacking) < self._least:
+            self._least, self._behind_since = len(lacking), None
             return
         if self._behind_since is None:
             self._behind_since = now_ms

@@ -14,14 +14,21 @@ from hudi_engine.action.undo import remove_instant
 from hudi_engine.format.instant_names import Action, Instant, State
 
 
-def complete_index(run: Run, transaction: Transaction, index: PlannedIndex) -> None:
-    """The flag of one index moved (8.a), or its new columns defined: readers use it from here on, or them."""
+def complete_index(run: Run, transaction: Transaction, index: PlannedIndex, caught_up_to: str) -> None:
+    """The flag of one index moved (8.a), or its new columns defined: readers use it from here on, or them.
+
+    An addition is noted first: should the rest of its plan fail, nothing else would tell when its entries were written.
+    """
     require_newest(transaction, run.attempt)
     run.liveness.require_alive()
     keeping = keeping_of(index, run.site.conf)
     # What it stands on may have been dropped by a writer since it was asked for.
     keeping.refuse(transaction.table, transaction.table.config.readable_indexes)
     definition = keeping.definition(transaction.metadata)
+    if index.is_addition:
+        transaction.require_held()
+        plan = IndexPlan(run.plan.requested_at, (index,))
+        note_built(transaction.table.storage, plan, transaction.next_time(), {index.name: caught_up_to})
     if definition is not None and (index.is_addition or not keeping.traits.is_logged_in_flight):
         transaction.require_held()
         write_definition(transaction.table, definition)
@@ -46,11 +53,11 @@ def complete_instant(run: Run, transaction: Transaction, caught_up_to: Mapping[s
 def _complete_once(transaction: Transaction, plan: IndexPlan, caught_up_to: Mapping[str, str]) -> None:
     """The completed file, once: a completed instant is never written again.
 
-    Where it would do harm the plan is removed instead, and a note says that it was carried out.
+    Where it would do harm the plan is removed instead, and a note says what it would have said.
     """
     table = transaction.table
     if _would_harm(transaction, plan):
-        note_built(table.storage, plan, transaction.next_time())
+        note_built(table.storage, plan, transaction.next_time(), caught_up_to)
         remove_instant(transaction, plan)
         return
     completed_at = None if table.config.layout == 1 else transaction.next_time()

@@ -91,8 +91,8 @@ def build(site: Site, request: IndexRequest) -> Ready | Skipped:
 
 def _build(site: Site, request: IndexRequest) -> Ready | Skipped:
     """By one plan or, where an earlier request for some of the indexes left another, by that first."""
-    why, ready = "", Ready("", ())
-    for _ in range(_ROUNDS):
+    why, ready, overtaken = "", Ready("", ()), 0
+    while overtaken < _ROUNDS:
         undo_foreign(site, request.names)
         left = _pending_of(site, request)
         plan = left or schedule(site, request)
@@ -101,6 +101,7 @@ def _build(site: Site, request: IndexRequest) -> Ready | Skipped:
         outcome = run(site, plan.requested_at)
         if isinstance(outcome, Redo):
             why = outcome.why
+            overtaken += 1
             site.watch.say(f"{why}: built anew")
             continue
         if isinstance(outcome, Skipped):
@@ -118,7 +119,7 @@ def _build(site: Site, request: IndexRequest) -> Ready | Skipped:
 def _has_built(plan: IndexPlan, request: IndexRequest, name: str) -> bool:
     """Whether a plan, made for this request or for an earlier one, was for all that is asked for of this index."""
     index = plan.of(name)
-    return index is not None and (not index.columns or {*request.columns.get(name, ())} <= {*index.columns})
+    return index is not None and {*request.columns.get(name, ())} <= {*index.columns}
 
 
 def run(site: Site, requested_at: str) -> Ready | Skipped | Redo:
@@ -246,7 +247,7 @@ def _caught_up(run: Run, index: PlannedIndex, others: Mapping[str, End], late: T
                 return Redo(standing.why)
             if not isinstance(standing, Behind):
                 end = End(run.plan.requested_at, index.name, index.upto, standing.upto)
-                complete_index(run, transaction, index)  # 7 and 8.a
+                complete_index(run, transaction, index, end.caught_up_to)  # 7 and 8.a
                 if late is None and index is run.plan.indexes[-1]:
                     _complete(run, transaction, {**others, index.name: end})  # 8.b
                 return end

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from hudi_engine.action.entry_changes import NO_KEYS, EntryChanges, one, present_of
 from hudi_engine.action.keeping import BaseOrder, Correction, Made, Question, Traits
+from hudi_engine.action.plans import pending_plans
 from hudi_engine.action.reading import Reading
 from hudi_engine.action.site import Site
 from hudi_engine.compute.column_stats import StatsReader
@@ -84,7 +85,11 @@ class FileIndexKeeping:
                 f"table has {version}. Leave them out, and all are indexed as by Hudi 0.15, or name them by "
                 f"{COLUMN_LIST} for every writer and reader, and here."
             )
-        if self.is_addition and IndexKind.PARTITION_STATS in (*others, *table.config.inflight_indexes):
+        if self.is_addition and IndexKind.PARTITION_STATS in (
+            *others,
+            *table.config.inflight_indexes,
+            *_planned(table),
+        ):
             raise Contradiction(
                 f"{where}: {IndexKind.PARTITION_STATS} is of the columns of {self.kind}; of a new one it would lack "
                 f"all partitions that nobody writes to; queries would skip them. Drop {IndexKind.PARTITION_STATS} "
@@ -154,6 +159,11 @@ class FileIndexKeeping:
         schema = _schema(table, metadata.data_timeline)
         asked = {COLUMN_LIST: ",".join(self.columns)} if self.columns else {}
         return columns_to_index(schema, {**self.conf, **asked}, table.config.version, _version_of(table))
+
+
+def _planned(table: Table) -> Iterator[str]:
+    """Indexes of plans that are pending; their bases may be made of what there is now."""
+    return (index.name for plan in pending_plans(table, table.timeline()).values() for index in plan.indexes)
 
 
 def committed_files(metadata: MetadataTable, view: FileView) -> tuple[DataFile, ...]:

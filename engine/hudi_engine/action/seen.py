@@ -105,6 +105,14 @@ def _ended(now: _Look, name: str) -> Instant | None:
     return _newest(i for i, names in now.completed.built.items() if name in names and i.requested_at not in dropped)
 
 
+def _added(now: _Look, seen: Seen) -> Instant | None:
+    """The newest completed plan that has added to what stands there now."""
+    dropped = dropped_plans(now.table.storage, seen.name)
+    added = (i for i, names in now.completed.added.items() if seen.name in names and i.requested_at not in dropped)
+    newest = _newest(added)
+    return newest if newest is not None and _newest((newest, *filter(None, [seen.ended]))) is newest else None
+
+
 def _newest(instants: Iterable[Instant]) -> Instant | None:
     return max(instants, key=lambda instant: instant.completed_at or instant.requested_at, default=None)
 
@@ -136,8 +144,7 @@ def _with_base(now: _Look, metadata: MetadataTable, plan: IndexPlan | None, seen
     if not (seen.is_listed or seen.is_flagged):
         return seen
     if seen.is_listed:
-        added = _newest(instant for instant, names in now.completed.added.items() if seen.name in names)
-        seen = replace(seen, restored=_restored_below(metadata, added))
+        seen = replace(seen, restored=_restored_below(metadata, _added(now, seen)))
     base = _base(metadata, None if seen.adds else plan, seen)
     if base is None:
         return seen

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from hudi_engine.action.attempts import attempts_of, forget_over, remove_pending_commits, require_newest
 from hudi_engine.action.definitions_file import remove_definition
 from hudi_engine.action.deletion import delete_now, delete_unowned
+from hudi_engine.action.dropped import note_built
 from hudi_engine.action.execute import Run, await_silence
 from hudi_engine.action.flags import unflag
 from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, read_plan
+from hudi_engine.action.published import published_base
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.action.strays import instant_of, known_instants
 from hudi_engine.errors import NotFound, Superseded
@@ -67,7 +69,7 @@ def take_back(transaction: Transaction, plan: IndexPlan) -> Undone:
     """Under the lock: which files go is settled, then the index is nobody's, then the plan is no more.
 
     The files themselves are the caller's to delete by `delete_unowned`. Indexes that are complete, or that
-    another plan builds, are left alone.
+    another plan builds, are left alone; of those that this plan has completed a note tells.
     """
     table = transaction.table
     others = [each for each in pending_plans(table, transaction.data_timeline).values() if each != plan]
@@ -75,12 +77,23 @@ def take_back(transaction: Transaction, plan: IndexPlan) -> Undone:
     names = [index.name for index in plan.indexes if index.name not in kept]
     files = tuple(path for name in names for path in files_of_index(transaction, name))
     transaction.require_held()
+    _note_complete(transaction, plan)
+    transaction.require_held()
     unflag(table, names)
     for name in names:
         remove_definition(table, name)
     remove_pending_commits(transaction, plan.requested_at)
     remove_instant(transaction, plan)
     return Undone(plan.requested_at, tuple(names), files)
+
+
+def _note_complete(transaction: Transaction, plan: IndexPlan) -> None:
+    listed = transaction.table.config.readable_indexes
+    made = tuple(index for index in plan.indexes if index.name in listed and not index.is_addition)
+    if complete := tuple(index for index in made if published_base(transaction.metadata, plan, index.name) is not None):
+        uptos = {index.name: index.upto for index in complete}
+        plan = IndexPlan(plan.requested_at, complete)
+        note_built(transaction.table.storage, plan, transaction.next_time(), uptos)
 
 
 def delete_own_files(run: Run) -> None:

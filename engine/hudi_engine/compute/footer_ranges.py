@@ -71,7 +71,7 @@ class FooterRanges:
         return tuple(
             ColumnRange(partition, name, column.name, None, None, None, footer.rows, footer.rows, 0, 0)
             if column.path is None
-            else _range(footer.writer, column, chunks.get(column.path, ()), (partition, name))
+            else _range(footer, column, chunks.get(column.path, ()), (partition, name))
             for column in columns
         )
 
@@ -104,7 +104,7 @@ def _columns_of(leaves: Mapping[str, Leaf], names: Iterable[str]) -> tuple[_Colu
     return tuple(found)
 
 
-def _range(writer: str, column: _Column, chunks: Sequence[ColumnChunk], file: tuple[str, str]) -> ColumnRange:
+def _range(footer: Footer, column: _Column, chunks: Sequence[ColumnChunk], file: tuple[str, str]) -> ColumnRange:
     least: Bound | None = None
     greatest: Bound | None = None
     values = nulls = stored_bytes = raw_bytes = 0
@@ -115,9 +115,11 @@ def _range(writer: str, column: _Column, chunks: Sequence[ColumnChunk], file: tu
             continue  # Java writes no row group without rows, others do: nothing is known to have no bounds there
         values += chunk.values
         nulls += _nulls(chunk, column.leaf)
-        low, high = _bounds(chunk, column, writer)
+        low, high = _bounds(chunk, column, footer.writer)
         least = low if least is None else lesser(least, low)
         greatest = high if greatest is None else greater(greatest, high)
+    if values != footer.rows and not column.leaf.is_repeated:  # queries would skip the file for rows that it has
+        raise CorruptFile(f"{values} values of {column.path} in a Parquet footer of {footer.rows} rows", 0)
     return ColumnRange(*file, column.name, column.kind, least, greatest, values, nulls, stored_bytes, raw_bytes)
 
 

@@ -147,7 +147,7 @@ def _damage_as_corrupt_file(size_bytes: int) -> Iterator[None]:
 
 
 def _chunks(found: Mapping[int, Any]) -> Iterator[ColumnChunk]:
-    for group in found.get(fields.ROW_GROUPS, ()):
+    for group in found[fields.ROW_GROUPS]:
         for column in group[fields.COLUMNS]:
             yield _chunk(column[fields.META_DATA])
 
@@ -168,7 +168,7 @@ def _chunk(about: Mapping[int, Any]) -> ColumnChunk:
 
 
 def _count(value: object) -> int:
-    if not isinstance(value, int) or value < 0:
+    if type(value) is not int or value < 0:  # True is an int, too
         raise CorruptFile(f"{value!r:.60} in a Parquet footer where a count was expected", 0)
     return value
 

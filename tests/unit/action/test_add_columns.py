@@ -3,18 +3,22 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
+from typing import Any
 
 import pytest
 
+from hudi_engine.action import catch_up
+from hudi_engine.action.catch_up import CatchUp
 from hudi_engine.action.definitions_file import write_definition
 from hudi_engine.action.drop import run_drop
 from hudi_engine.action.flags import unflag
 from hudi_engine.action.index import Ready, build
-from hudi_engine.action.plans import pending_plans
+from hudi_engine.action.plans import IndexPlan, pending_plans
 from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
 from hudi_engine.action.seen import look
 from hudi_engine.action.status import KindState, status_of
-from hudi_engine.errors import Contradiction, EngineError, TimedOut, Unsupported
+from hudi_engine.errors import Contradiction, EngineError, LockUnavailable, TimedOut, Unsupported
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.storage.memory import Crash
 from tests.indexed import entries_of
@@ -161,15 +165,12 @@ def test_a_metadata_compaction_in_the_middle_keeps_what_was_added() -> None:
 
 def test_what_a_restore_takes_away_is_added_once_more() -> None:
     world = indexed("v9_mor")
-    to = world.table().timeline().completed()[-1].requested_at
+    to = Writer(world).begin().upsert("a").complete()
     Writer(world).begin().upsert("a").complete()
 
     def undo() -> None:
-        restore(world, to)
-        for path in [path for path in world.paths() if f"/{STATS}/" in path and path not in lay]:
-            world.storage.delete(path)
+        restore(world, to, by_completion=True)
 
-    lay = world.paths()
     watch = Heard()
     stage = staged(world, has_added, undo)
 
@@ -177,6 +178,45 @@ def test_what_a_restore_takes_away_is_added_once_more() -> None:
 
     assert [said for said in watch.said if said.endswith("built anew")]
     require_valid(world.metadata(), [STATS])
+
+
+def test_a_restore_that_takes_a_part_of_what_was_added_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catch_up, "_KEYS_AT_ONCE", 2)
+    world = indexed("v9_mor")
+    kept: list[str] = []
+
+    parts = count()
+    apply_part = CatchUp._apply_part
+
+    def commit_before_the_second(*arguments: Any, **named: Any) -> bool:
+        if next(parts) == 1:
+            kept.append(Writer(world).begin().insert(partitions_of(world)[0], "between").complete())
+        return apply_part(*arguments, **named)
+
+    monkeypatch.setattr(CatchUp, "_apply_part", commit_before_the_second)
+
+    class Undoing(Heard):
+        def advance(self, steps: int, rows: int = 0) -> None:
+            if len(kept) == 1:  # all was written, and seen to be in effect
+                Writer(world).begin().upsert("a").complete()
+                restore(world, kept[0], by_completion=True)
+                kept.append("restored")
+
+    assert isinstance(build(world.site("engine", watch=Undoing()), PAGE), Ready)
+
+    assert len(kept) == 2
+    require_valid(world.metadata(), [STATS])
+
+
+def is_free(world: World) -> bool:
+    lock = world.site("another").lock
+    assert lock is not None
+    try:
+        lock.acquire(0)
+    except LockUnavailable:
+        return False
+    lock.release()
+    return True
 
 
 @pytest.mark.parametrize("name", ["second", "first"], ids=["by another", "by the same"])
@@ -240,6 +280,27 @@ def test_no_column_is_added_while_partition_stats_would_lack_it() -> None:
     require_valid(world.metadata(), both.names)
 
 
+def test_no_column_is_added_while_partition_stats_are_made_of_those_before() -> None:
+    world = indexed("v9_mor")
+    refused: list[str] = []
+
+    def add() -> None:
+        with pytest.raises(Contradiction, match=f"Drop {PARTITION_STATS} first") as told:
+            build(world.site("other"), PAGE)
+        refused.append(str(told.value))
+
+    def has_base(stage: StagedStorage) -> bool:
+        return any(f"/{PARTITION_STATS}/" in path and path.endswith(".hfile") for _, path in stage.writes)
+
+    stage = staged(world, has_base, add)
+
+    assert isinstance(build(world.site("engine", stage), IndexRequest((PARTITION_STATS,))), Ready)
+
+    assert refused
+    assert columns(world) == (*OWN, "seen")
+    require_valid(world.metadata(), [STATS, PARTITION_STATS])
+
+
 def test_columns_are_refused_where_no_definition_would_have_them() -> None:
     world = world_of("v6_cow")
     lay = world.paths()
@@ -257,10 +318,65 @@ def test_after_a_restore_to_before_an_addition_the_index_is_told_to_be_stale() -
     Writer(world).begin().upsert("a").complete()
     restore(world, to)
 
-    (seen,) = look(world.table(), world.site().heartbeats, (STATS,))
-    status = status_of(seen, world.clock.now_ms(), world.table().zone)
+    assert state_of(world) is KindState.STALE
+    run_drop(world.site(), [STATS])
+    assert state_of(world) is KindState.ABSENT
+    assert isinstance(build(world.site(), SEEN), Ready)
+    assert state_of(world) is KindState.COMPLETE
+    require_valid(world.metadata(), [STATS])
 
-    assert status.state is KindState.STALE
+
+def state_of(world: World) -> KindState:
+    (seen,) = look(world.table(), world.site().heartbeats, (STATS,))
+    return status_of(seen, world.clock.now_ms(), world.table().zone).state
+
+
+@pytest.mark.parametrize("request_of_columns", [True, False], ids=["addition", "base"])
+def test_a_restore_is_told_of_what_a_plan_completed_before_it_failed(request_of_columns: bool) -> None:
+    world = indexed("v9_mor")
+    if not request_of_columns:
+        run_drop(world.site(), [STATS])
+    to = world.table().timeline().completed()[-1].requested_at
+    stage = StagedStorage(world.storage.restarted())
+    stage.once(lambda: "page" in columns_or_none(world) and is_free(world), lambda: begin_clean(world))
+    with pytest.raises(TimedOut):
+        build(world.site("engine", stage), IndexRequest((STATS, "bloom_filters"), columns=PAGE.columns))
+    assert world.flags() == ((STATS, "files"), ())
+    assert state_of(world) is KindState.COMPLETE
+    Writer(world).begin().upsert("a").complete()
+
+    restore(world, to)
+
+    assert state_of(world) is KindState.STALE
+
+
+def columns_or_none(world: World) -> tuple[str, ...]:
+    return columns(world) if STATS in world.flags()[0] else ()
+
+
+def test_a_plan_of_hudis_own_choice_of_columns_is_followed_by_one_for_those_asked_for() -> None:
+    world = world_of("v9_mor")
+    Writer(world).begin().insert(partitions_of(world)[0], "a").complete()
+    few = {**world.site().conf, "hoodie.metadata.index.column.stats.max.columns.to.index": "1"}
+    assert isinstance(schedule(replace(world.site("first"), conf=few), IndexRequest((STATS,))), IndexPlan)
+
+    assert isinstance(build(replace(world.site("second"), conf=few), PAGE), Ready)
+
+    assert "page" in columns(world)
+    require_valid(world.metadata(), [STATS])
+
+
+def test_a_file_that_is_cleaned_while_it_is_asked_what_lacks_is_no_end() -> None:
+    world = indexed("v9_cow")
+    Writer(world).begin().upsert("a").complete()
+    Writer(world).begin().upsert("a").complete()
+    stage = StagedStorage(world.storage.restarted())
+    for verb in ("read", "read_range"):
+        stage.before(verb, ".parquet", lambda: complete_clean(world, begin_clean(world)), passes=0)
+
+    assert isinstance(build(world.site("engine", stage), SEEN), Ready)
+
+    require_valid(world.metadata(), [STATS])
 
 
 def test_a_request_for_another_column_than_a_plan_that_was_left_has_both() -> None:

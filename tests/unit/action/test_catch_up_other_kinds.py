@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from hudi_engine.action.catch_up import Behind, CatchUp, CaughtUp
+from hudi_engine.action.complete import complete_index
 from hudi_engine.action.execute import Run
 from hudi_engine.action.index import Ready, Redo, build
 from hudi_engine.action.schedule import IndexRequest
@@ -234,6 +235,36 @@ def test_an_index_is_right_after_a_restore_to_a_commit_that_was_caught_up_with(s
     restore(world, instants[0])
 
     require_valid(world.metadata(), [name])
+
+
+@pytest.mark.parametrize("start", ["v8_mor", "v9_cow", "v9_mor"])
+@pytest.mark.parametrize("name", [RECORD_INDEX, BLOOM, STATS])
+def test_what_a_restore_takes_in_the_middle_of_the_catch_up_is_written_again(start: str, name: str) -> None:
+    """Of commits that it keeps: it takes all that we wrote since the one that it goes to completed."""
+    world = world_for(start, name)
+    first, *_ = partitions_of(world)
+    one, two = (Writer(world).begin().insert(first, key) for key in ("one", "two"))
+
+    def body(run: Run) -> None:
+        one.complete()
+        kept = two.complete()
+        catch_up = CatchUp(run, base_of(run, name))
+        assert isinstance(catch_up.run(), CaughtUp)
+        Writer(world).begin().insert(first, "gone").complete()
+        restore(world, kept, by_completion=True)
+
+        assert catch_up.run() == CaughtUp(kept)
+
+        index = run.plan.of(name)
+        assert index is not None
+        with run.site.transaction() as transaction:
+            assert catch_up.last_pass(transaction) == CaughtUp(kept)
+            complete_index(run, transaction, index, kept)
+
+    watch = in_build(world, body, request=REQUESTS[name])
+
+    require_valid(world.metadata(), [name])
+    assert not [said for said in watch.said if "falling behind" in said]
 
 
 @pytest.mark.parametrize("start", ["v9_cow", "v9_mor"])
