@@ -6,6 +6,7 @@ from hudi_engine.contract import Action, IndexState, TableSeen
 from hudi_operator.decide.approval import approved, plan_for
 from hudi_operator.decide.begin import begin
 from hudi_operator.decide.case import Case, epoch_of
+from hudi_operator.decide.columns import covered_of, lacks_columns
 from hudi_operator.decide.dependency import lacking
 from hudi_operator.decide.gates import age_order, table_refusal
 from hudi_operator.decide.guard import finding_of, index_of
@@ -15,7 +16,7 @@ from hudi_operator.decide.running import built_elsewhere, running
 from hudi_operator.decide.verdict import SOON, Verdict, doing, moving, stuck
 from hudi_operator.decision import Decision, Said, SetFinalizer, World
 from hudi_operator.names import FINALIZER
-from hudi_operator.resources.model import Approval, MetadataIndex
+from hudi_operator.resources.model import Approval, IndexType, MetadataIndex
 from hudi_operator.retry import Past
 from hudi_operator.words import Condition, Reason, State
 
@@ -59,7 +60,8 @@ def _of_table(index: MetadataIndex, case: Case) -> Verdict:
 
 def _is_there_already(index: MetadataIndex, case: Case, last: Past) -> bool:
     """Whether the index was seen to be complete before the run of another, which it was a part of, had ended."""
-    return last in case.past_elsewhere and index_of(index, case).state is IndexState.COMPLETE
+    found = index_of(index, case)
+    return last in case.past_elsewhere and found.state is IndexState.COMPLETE and not lacks_columns(index, found)
 
 
 def _is_suspended(case: Case) -> bool:
@@ -85,7 +87,12 @@ def _facts(index: MetadataIndex, case: Case) -> dict[str, object]:
     """While a token is not heeded the status has the one before; none if there was none, not even an empty one."""
     handled = index.rebuild_token or "" if is_token_handled(index, case) else _token_before(case)
     plan = _newest_plan(index, case)
-    return ({} if handled is None else {"rebuildTokenHandled": handled}) | ({"plan": plan} if plan else {})
+    columns = covered_of(index, case) if index.index_type is IndexType.COLUMN_STATS and index.columns else None
+    return (
+        ({} if columns is None else {"columns": columns.facts})
+        | ({} if handled is None else {"rebuildTokenHandled": handled})
+        | ({"plan": plan} if plan else {})
+    )
 
 
 def _token_before(case: Case) -> object:

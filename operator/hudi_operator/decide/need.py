@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from hudi_engine.contract import Action, IndexSeen, IndexState
 from hudi_operator.decide.case import Case, epoch_of
+from hudi_operator.decide.columns import covered_of, lacks_columns
 from hudi_operator.decide.guard import (
     Finding,
     finding_of,
@@ -120,14 +121,29 @@ def _by_guard(index: MetadataIndex, case: Case, finding: Finding) -> Need | Verd
 
 def _complete(index: MetadataIndex, case: Case, found: IndexSeen, epoch: str) -> Need | Verdict:
     """Columns that it lacks are added, once for each time that somebody asks: the table may have no such column."""
-    lacking = sorted({*index.columns} - {*found.columns})
-    if index.index_type is not IndexType.COLUMN_STATS or not found.columns or not lacking:
-        return ready(Reason.INDEX_IN_SYNC, _told_ready(case, found))
+    if index.index_type is IndexType.SECONDARY_INDEX and found.columns and found.columns != index.columns:
+        of, wanted = ", ".join(found.columns), ", ".join(index.columns)
+        why = f"{found.name} is there already, of {of} and not of {wanted}: give this index another name, or {_ADVICE}"
+        return stuck(State.FAILED, Reason.INVALID_SPEC, why)
+    lacking = lacks_columns(index, found)
+    if not lacking:
+        return _unsure(index, case, found, epoch) or ready(Reason.INDEX_IN_SYNC, _told_ready(case, found))
     named, trigger = ", ".join(lacking), f"{epoch}-columns"
     if any(past.has_succeeded for past in case.past if past.trigger == trigger and past.action is Action.BUILD):
         why = f"{found.name} is complete, and has no {named}: no such column that could have statistics, or a writer "
         return ready(Reason.INDEX_IN_SYNC, f"{why}left it out of hoodie.metadata.index.column.stats.column.list")
     return Need(Action.BUILD, trigger, State.PENDING, Reason.NOT_BUILT, f"{found.name} gets columns: {named}")
+
+
+def _unsure(index: MetadataIndex, case: Case, found: IndexSeen, epoch: str) -> Need | None:
+    """Columns that are named, and were not when a run of ours last asked for them: older files may have no entries."""
+    covered = covered_of(index, case)
+    unsure = ", ".join(sorted({*index.columns} - {*covered.names}))
+    if index.index_type is not IndexType.COLUMN_STATS or not found.columns or not unsure:
+        return None
+    why = f"{found.name} is asked whether files from before lack entries of {unsure}, which a writer has named"
+    trigger = f"{epoch}-columns-{digest(covered.run)}"
+    return Need(Action.BUILD, trigger, State.PENDING, Reason.NOT_BUILT, why)
 
 
 def _pending(case: Case, found: IndexSeen, finding: Finding | None, epoch: str) -> Need | Verdict:

@@ -3,6 +3,7 @@
 import io
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -190,6 +191,16 @@ def test_a_column_of_nulls_has_a_nought_for_a_number_as_in_java_and_else_no_boun
 def test_statistics_that_cannot_be_are_corrupt(broken: ColumnChunk) -> None:
     with pytest.raises(CorruptFile):
         only(footer(INT32, pa.int32(), "", broken))
+
+
+@pytest.mark.parametrize("rows", [0, 3, 5])
+def test_a_footer_with_more_or_fewer_values_than_rows_is_corrupt(rows: int) -> None:
+    """Statistics of fewer would have queries skip the others."""
+    whole = footer(INT32, pa.int32(), "", chunk((b"\0" * 4, b"\0" * 4)))
+    assert only(whole).value_count == 4
+
+    with pytest.raises(CorruptFile, match=f"4 values of x in a Parquet footer of {rows} rows"):
+        only(replace(whole, rows=rows))
 
 
 @pytest.mark.parametrize("file", [b"", b"PAR1" * 3, b"x" * 40 + b"\xff\xff\0\0PAR1"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from hudi_engine.contract import MAX_COLUMNS
 from hudi_operator.resources.schema.nodes import Schema, Type, choice, claim, group, text, time, whole
 from hudi_operator.words import Kind
 
@@ -175,6 +176,13 @@ def _index() -> Schema:
             "activeRun": _run("The run under way."),
             "history": _list("Ended runs, the newest first.", _run(""), MAX_HISTORY),
             "rebuildTokenHandled": _name("The last rebuildToken that was heeded."),
+            "columns": group(
+                "Of which columns of the spec every file is known to have statistics.",
+                {
+                    "run": _name("The last run that asked for any."),
+                    "names": _names("Those that were named ever since.", MAX_COLUMNS),
+                },
+            ),
         }
     )
 

@@ -49,6 +49,8 @@ INDEX = an_index()
 MANUAL = an_index(approval=Approval.MANUAL)
 STATS = an_index(index_type=IndexType.COLUMN_STATS, columns=("id", "price"))
 OF_ONE_COLUMN = replace(COMPLETE, name="column_stats", columns=("_hoodie_record_key", "id"))
+OF_MORE_COLUMNS = replace(COMPLETE, name="column_stats", columns=("id", "price", "day"))
+BY_CUSTOMER = an_index("by-customer", index_type=IndexType.SECONDARY_INDEX, columns=("customer",))
 EPOCH = "g1.1"
 LOST = f"{EPOCH}-{digest(f'deleted by a writer//{PLAN}')}"
 STALE_TRIGGER = f"{EPOCH}-{digest('stale/20260504100000000/20260504100000000')}"
@@ -238,10 +240,38 @@ BUILDS = [
         "+Ready IndexInSync: -",
     ),
     (
-        "Statistics of more columns than were asked for are ready.",
+        "Statistics whose columns a writer has named are asked whether older files lack entries.",
         STATS,
-        world(seen=seen(replace(OF_ONE_COLUMN, columns=("id", "price", "day")))),
+        world(seen=seen(OF_MORE_COLUMNS)),
+        f"~Pending NotBuilt: build {EPOCH}-columns-{digest('')} #1",
+    ),
+    (
+        "Statistics of more columns than were asked for are ready once a run of ours asked for these.",
+        STATS,
+        world(build(of=STATS, ended=5, report=READY), seen=seen(OF_MORE_COLUMNS)),
         "+Ready IndexInSync: -",
+    ),
+    (
+        "That stays so when the run and the spec it was for are long gone.",
+        replace(STATS, meta=replace(STATS.meta, generation=2)),
+        world(seen=seen(OF_MORE_COLUMNS), previous={"columns": {"run": "first", "names": ["id", "price"]}}),
+        "+Ready IndexInSync: -",
+    ),
+    (
+        "A column that was named, was not and is named again is asked about once more.",
+        STATS,
+        world(
+            (last := build(of=STATS, ended=50, report=READY)),
+            seen=seen(OF_MORE_COLUMNS),
+            previous={"columns": {"run": last.name, "names": ["id"]}},
+        ),
+        f"~Pending NotBuilt: build {EPOCH}-columns-{digest(last.name)} #1",
+    ),
+    (
+        "A secondary index that is there under this name, of another column, is not taken for it.",
+        BY_CUSTOMER,
+        world(seen=seen(COMPLETE, replace(COMPLETE, name="secondary_index_by_customer", columns=("city",)), version=9)),
+        "!Failed InvalidSpec: -",
     ),
     (
         "Another kind being complete is no help.",
@@ -1253,7 +1283,6 @@ FINALIZERS = [
     ),
 ]
 
-BY_CUSTOMER = an_index("by-customer", index_type=IndexType.SECONDARY_INDEX, columns=("customer",))
 BY_DATE = an_index("by-date", index_type=IndexType.SECONDARY_INDEX, columns=("date",))
 COLUMN_STATS = an_index("stats", index_type=IndexType.COLUMN_STATS, columns=("price",))
 PARTITION_STATS = an_index("partitions", index_type=IndexType.PARTITION_STATS)

@@ -505,4 +505,16 @@ LEFT = [
     ),
 ]
 
-CASES = [*BEGINNING, *ALIKE, *MEANWHILE, *AFTER_A_FAILURE, *LEFT]
+LOOKED_AT = [
+    (
+        "A run for several has just added a column, and the table was not looked at since: wait.",
+        STATS,
+        beside(
+            others=(shared(ended=5, report=DONE),),
+            seen=seen(replace(COMPLETE, name="column_stats", columns=("day",)), at=ago(6)),
+        ),
+        "~Building Building: -",
+    ),
+]
+
+CASES = [*LOOKED_AT, *BEGINNING, *ALIKE, *MEANWHILE, *AFTER_A_FAILURE, *LEFT]
