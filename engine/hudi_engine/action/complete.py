@@ -46,11 +46,11 @@ def complete_instant(run: Run, transaction: Transaction, caught_up_to: Mapping[s
 def _complete_once(transaction: Transaction, plan: IndexPlan, caught_up_to: Mapping[str, str]) -> None:
     """The completed file, once: a completed instant is never written again.
 
-    Where it would do harm the plan is removed instead, and a note says that it was carried out.
+    Where it would do harm the plan is removed instead, and a note says what it would have said.
     """
     table = transaction.table
     if _would_harm(transaction, plan):
-        note_built(table.storage, plan, transaction.next_time())
+        note_built(table.storage, plan, transaction.next_time(), caught_up_to)
         remove_instant(transaction, plan)
         return
     completed_at = None if table.config.layout == 1 else transaction.next_time()

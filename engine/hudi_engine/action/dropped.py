@@ -44,10 +44,14 @@ def completed_plans(table: Table, timeline: Timeline) -> CompletedPlans:
     return CompletedPlans(built, added)
 
 
-def note_built(storage: Storage, plan: IndexPlan, completed_at: InstantTime) -> None:
-    """Remember of each of its indexes that this plan has built it, or added to it. Under the lock."""
+def note_built(storage: Storage, plan: IndexPlan, completed_at: InstantTime, caught_up_to: Mapping[str, str]) -> None:
+    """Remember of each of its indexes that this plan has built it, or added to it, up to which commit. Under the lock.
+
+    What it is caught up to is for people (field failure 39), as in a completed instant: notes of before have it not.
+    """
     for index in plan.indexes:
-        text = json.dumps({"plan": plan.requested_at, "completed_at": completed_at})
+        note = {"plan": plan.requested_at, "completed_at": completed_at, "caught_up_to": caught_up_to[index.name]}
+        text = json.dumps(note)
         storage.replace(f"{_ADDED if index.is_addition else _BUILT}/{index.name}.json", text.encode())
         # A plan that leaves no instant leaves its time to the next one.
         if plan.requested_at in (dropped := dropped_plans(storage, index.name)):
