@@ -26,8 +26,9 @@ def session() -> Iterator[SparkSession]:
     spark = builder.getOrCreate()
     # Where tasks are processes of this machine, they have this engine by the interpreter that has it here; unless told,
     # PySpark takes whatever `python3` is. Executors elsewhere have their own, which PYSPARK_PYTHON names.
-    if spark.sparkContext.master.startswith("local") and not os.environ.get("PYSPARK_PYTHON"):
-        spark.sparkContext.pythonExec = sys.executable
+    context = spark.sparkContext
+    if (context.master or "").startswith("local") and not os.environ.get("PYSPARK_PYTHON"):
+        context.pythonExec = sys.executable
     try:
         yield spark
     finally:
