@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from hudi_engine.action.index import build
@@ -37,6 +37,7 @@ class Case:
         return f"{self.start}: {self.verb} at {self.what} {self.at_write} ({self.way}), then {who}"
 
 
+@cache
 def count_writes(start: str, verb: str) -> int:
     """How many writes the verb makes when nothing happens to it."""
     world = world_at(moment(start, verb))
@@ -61,6 +62,7 @@ def require_survives_error(case: Case, error: EngineError) -> None:
     _require_survives(world, stage, case)
 
 
+@cache
 def count_looks(start: str, verb: str) -> int:
     """How many reads and listings the verb makes when nothing happens to it."""
     world = world_at(moment(start, verb))

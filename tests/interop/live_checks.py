@@ -55,11 +55,14 @@ def require_valid(table: Path | LiveTable, *indexes: str) -> None:
     assert {check["index"]: check["status"] for check in document["checks"]} == dict.fromkeys(wanted, "ok"), document
 
 
+def properties_of(table: LiveTable) -> dict[str, str]:
+    """What the engine is told: what its writers have, and what reaches its store."""
+    return {**SEVERAL_WRITERS, **table.options, **table.store, **_PATIENT}
+
+
 def _properties(table: LiveTable) -> tuple[str, str]:
-    """The writers', and what reaches the table's store, in a file."""
     file = table.folder.with_name("writers.properties")
-    known = {**SEVERAL_WRITERS, **table.options, **table.store, **_PATIENT}
-    file.write_text("".join(f"{name}={value}\n" for name, value in known.items()))
+    file.write_text("".join(f"{name}={value}\n" for name, value in properties_of(table).items()))
     return "--props", str(file)
 
 

@@ -1,14 +1,16 @@
 """A record index built by the engine while two real Java writers commit without pause: whole, and kept so by them."""
 
+import re
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tests.faults.engine import Engine, Pause
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import (
     base_files,
-    build_beside,
+    properties_of,
     require_found_by_java,
     require_not_rebuilt,
     require_rows,
@@ -45,6 +47,9 @@ _REST: Final = [
     ("1.2.0", _COW, _KEEP | _BATCH),
     ("1.2.0", _MOR, _KEEP | _BATCH),
 ]
+# Where it waits until each writer has committed once more, so that no build falls between two commits.
+_BASE_IS_READ: Final = Pause("base", r"^create .*record-index-0000.*hfile")
+_METADATA_COMMIT: Final = re.compile(r"create \.hoodie/metadata/\.hoodie/(timeline/)?\d+(_\d+)?\.deltacommit$")
 _CASES: Final = and_in_soak(_FEW, _REST)
 
 
@@ -74,10 +79,16 @@ def test_an_index_built_beside_two_writers_is_whole_and_they_keep_it_so(
 
     with writers.running():
         writers.wait_for_commits(1)
-        code, report = build_beside(table, "--type", "record_index")
+        with Engine(table_folder, properties_of(table), [_BASE_IS_READ]) as engine:
+            assert engine.pauses("base")
+            writers.wait_for_commits(1)
+            engine.go_on("base")
+            ended, steps = engine.end(), engine.steps
         writers.wait_for_commits(2)
 
-    assert (code, report["outcome"]) == (0, "ready"), report
+    assert (ended.code, ended.report["outcome"]) == (0, "ready"), ended
+    own = [step for step in steps if _METADATA_COMMIT.match(step)]
+    assert len(own) > 1, "the base, and what commits since it was read have left out"
     require_right(jvm, table_folder, writers)
     built = base_files(table_folder)
     writers.look_up_by(BY_RECORD_INDEX | _STREAMING)

@@ -4,25 +4,34 @@ Each cites what it tests and has three parts: a table, what is done, what must t
 from the RFC on purpose, the test's first sentence says *Deviation*, and why.
 """
 
+import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hudi_engine.action.attempts import FOLDER as ATTEMPTS
 from hudi_engine.action.drop import run_drop
 from hudi_engine.action.index import Ready, build, run
+from hudi_engine.action.metadata_disable import disable_metadata_table
 from hudi_engine.action.metadata_repair import repair_flags
 from hudi_engine.action.plans import read_plan
-from hudi_engine.action.schedule import Skipped, schedule
-from hudi_engine.concurrency.lock import lock_of
-from hudi_engine.concurrency.owner import Owner
-from hudi_engine.errors import Contradiction, EngineError, NoSpaceLeft, NotFound, TimedOut
+from hudi_engine.action.schedule import IndexRequest, Skipped, schedule
+from hudi_engine.cli.jobs import carry_out
+from hudi_engine.concurrency.lock import SINGLE_WRITER_KEY
+from hudi_engine.contract import Action as JobAction
+from hudi_engine.contract import JobRequest, Outcome
+from hudi_engine.errors import Contradiction, EngineError, NoSpaceLeft, NotFound, TimedOut, Unsupported
 from hudi_engine.format import service_records
 from hudi_engine.format.instant_names import State, instant_file
 from hudi_engine.format.service_records import RecordName
+from hudi_engine.index.metadata_table import FOLDER
 from hudi_engine.storage.memory import Crash, Fault, Way
 from hudi_engine.table.properties_file import MAIN, update_properties
+from tests.golden.unpack import unpack
 from tests.rfc.indexing import (
     REQUEST,
     SHARDS,
@@ -43,10 +52,18 @@ from tests.rfc.indexing import (
 )
 from tests.worlds.invariants import require_safe, require_tidy
 from tests.worlds.java_metadata import RECORD_INDEX
-from tests.worlds.services import begin_clean, begin_compaction, compact_metadata, restore, roll_back
-from tests.worlds.stage import StagedStorage
-from tests.worlds.starts import STARTS, stored_in
-from tests.worlds.world import CONF, World, world_of
+from tests.worlds.services import (
+    begin_clean,
+    begin_compaction,
+    compact_metadata,
+    complete_clean,
+    complete_compaction,
+    restore,
+    roll_back,
+)
+from tests.worlds.stage import Act, StagedStorage
+from tests.worlds.starts import STARTS, Stored, stored_in
+from tests.worlds.world import CONF, World, saved, world_at, world_of
 from tests.worlds.writer import Write, Writer, partitions_of
 
 _NO_INSTANT_STAYS = ("v8_mor", "v9_mor")
@@ -55,7 +72,11 @@ _NO_INSTANT_STAYS = ("v8_mor", "v9_mor")
 
 
 def test_scheduling_updates_no_table_config(world: World) -> None:
-    """ "It does not update any table config." """
+    """ "It does not update any table config."
+
+    A deviation from this project's design, which sets the flag here so that Java's writers log to the index from the
+    plan on: README, Decisions, "Base files first, then the flag", says why it comes with the base files.
+    """
     before = stored_in(world.storage)[MAIN]
 
     planned(world)
@@ -63,10 +84,40 @@ def test_scheduling_updates_no_table_config(world: World) -> None:
     assert stored_in(world.storage)[MAIN] == before
 
 
-def test_scheduling_without_a_lock_provider_is_refused(world: World) -> None:
-    """Schedule 1: "lock provider configured"; "the indexer will error out if there is no lock provider configured"."""
-    with pytest.raises(Contradiction, match=r"hoodie\.write\.lock\.provider"):
-        lock_of({}, world.table(), Owner("engine", "host", "1"))
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        (IndexRequest(("no_index",)), Unsupported),
+        (IndexRequest(("expr_index_by_day",)), Unsupported),
+        (IndexRequest((RECORD_INDEX, "no_index")), Unsupported),
+        (IndexRequest(("secondary_index_by_nothing",)), Contradiction),
+        (IndexRequest(("column_stats",), columns={"column_stats": ("nowhere",)}), NotFound),
+    ],
+    ids=lambda value: "+".join(value.names) if isinstance(value, IndexRequest) else value.__name__,
+)
+def test_what_is_no_valid_index_is_not_scheduled(world: World, asked: IndexRequest, error: type[EngineError]) -> None:
+    """Schedule 1: "valid index requested"."""
+    before = stored_in(world.storage)
+
+    with pytest.raises(error):
+        schedule(world.site(), asked)
+
+    assert stored_in(world.storage) == before
+
+
+@pytest.mark.parametrize("action", [JobAction.SCHEDULE, JobAction.RUN, JobAction.BUILD])
+def test_without_a_lock_provider_nothing_is_scheduled_and_nothing_run(action: JobAction, tmp_path: Path) -> None:
+    """Schedule 1 and run 1: "lock provider configured"; "the indexer will error out if there is no lock provider"."""
+    table, kinds = unpack("v9_mor_orders", tmp_path), (RECORD_INDEX,)
+    plan = carry_out(JobRequest(str(table), JobAction.SCHEDULE, kinds, conf={SINGLE_WRITER_KEY: "true"})).instant
+    asked = JobRequest(str(table), action, () if action is JobAction.RUN else kinds, plan)
+    before = {path: path.stat().st_mtime_ns for path in table.rglob("*")}
+
+    report = carry_out(asked)
+
+    assert (report.outcome, report.exit_code) == (Outcome.FAILED, Contradiction.exit_code)
+    assert "hoodie.write.lock.provider is not set" in report.reason
+    assert {path: path.stat().st_mtime_ns for path in table.rglob("*")} == before
 
 
 def test_an_index_that_is_complete_is_not_scheduled_again(world: World) -> None:
@@ -113,7 +164,8 @@ def test_the_base_instant_is_the_last_completed_one_without_holes(world: World) 
 def test_no_file_group_is_made_by_scheduling(world: World) -> None:
     """Deviation from schedule 2.b, "Start initializing file groups for each partition": ours come with the base files.
 
-    Java compacts shards that have only logs, and base files that came later would lie below what it made.
+    Java compacts shards that have only logs, and base files that came later would lie below what it made. A deviation
+    from this project's design as well: README, Decisions, "Base files first, then the flag".
     """
     planned(world)
 
@@ -140,15 +192,28 @@ def test_the_plan_is_a_requested_instant_of_the_timeline(world: World) -> None:
 
 
 @pytest.mark.parametrize("way", [Way.BEFORE, Way.TORN])
-def test_scheduling_that_fails_leaves_nothing(world: World, way: Way) -> None:
-    """ "If there is failure in any of the above steps, then we abort gracefully." """
-    before = stored_in(world.storage)
-    storage = world.storage.restarted(Fault(1, way, NoSpaceLeft("full")))
+def test_scheduling_that_fails_leaves_nothing(world: World, stage: StagedStorage, way: Way) -> None:
+    """ "If there is failure in any of the above steps, then we abort gracefully."
 
-    with pytest.raises(NoSpaceLeft):
-        schedule(world.site(storage=storage), REQUEST)
+    At whichever of its writes: the plan's is the last, and what is before it tidies up after an older plan.
+    """
+    stage.before("delete", f"{ATTEMPTS}/2", stage.die)
+    with suppress(Crash):
+        build(world.site("died", stage), REQUEST)
+    assert stage.is_dead
+    other = IndexRequest(("bloom_filters",))
+    began = saved(world)
+    schedule(world.site(storage=(undisturbed := world.storage.restarted())), other)
+    assert undisturbed.writes > 1
+    for at_write in range(1, undisturbed.writes + 1):
+        failing = world_at(began)
+        before = stored_in(failing.storage)
 
-    assert stored_in(world.storage) == before
+        with pytest.raises(NoSpaceLeft):
+            schedule(failing.site(storage=failing.storage.restarted(Fault(at_write, way, NoSpaceLeft("full")))), other)
+
+        assert not plans(failing)
+        assert not _of_no_attempt(stored_in(failing.storage)) ^ _of_no_attempt(before)
 
 
 # Run Indexing.
@@ -309,6 +374,28 @@ def test_the_timeout_is_configured(world: World) -> None:
     assert world.clock.now_ms() - began_ms < 17_000
 
 
+def test_the_timeout_bounds_waiting_and_interrupts_no_work(world: World, stage: StagedStorage) -> None:
+    """Deviation from run 6, "in a separate thread (that can be interrupted upon timeout)": there is no such thread.
+
+    The runner itself catches up, and looks at the time between two commits: how long it waits for others is bounded,
+    and that they leave the index out faster than it catches up. What it is at work on is finished, however long it
+    takes: broken off, it would be to do again.
+    """
+    unaware = begun(world, "k1")
+    when_published(world, stage, unaware.complete)
+    stage.once(
+        lambda: is_in_flight(world) and unaware.instant in {i.requested_at for i in writes(world) if i.is_completed},
+        lambda: stage.before("read", ".parquet", lambda: world.clock.sleep(600)),
+    )
+    began_ms = world.clock.now_ms()
+
+    outcome = build(world.site(storage=stage), REQUEST)
+
+    assert isinstance(outcome, Ready)
+    assert world.clock.now_ms() - began_ms >= 600_000
+    assert is_right(world)
+
+
 def test_a_timeout_leaves_nothing(world: World) -> None:
     """ "otherwise simply abort after a configurable timeout"."""
     pending = begun(world, "k1")
@@ -346,20 +433,19 @@ def test_no_data_file_is_read_within_the_lock_while_the_base_is_made(world: Worl
     assert not any(held)
 
 
-@pytest.mark.parametrize("start", [start for start in STARTS if start not in _NO_INSTANT_STAYS])
-def test_the_completed_instant_says_what_the_index_is_caught_up_to(start: str) -> None:
-    """7: "Build indexing commit metadata with the partition info and caught upto instant"."""
+@pytest.mark.parametrize("start", STARTS)
+def test_what_is_left_of_the_plan_says_what_the_index_is_caught_up_to(start: str) -> None:
+    """7: "Build indexing commit metadata with the partition info and caught upto instant", which is not the plan's."""
     world = world_of(start)
-    last = commit(world, "k1")
+    stage = StagedStorage(world.storage.restarted())
+    unaware = begun(world, "left out of the base, and by its writer")
+    when_published(world, stage, unaware.complete)
 
-    build(world.site(), REQUEST)
+    outcome = build(world.site(storage=stage), REQUEST)
 
-    (instant,) = indexing(world)
-    table = world.table()
-    data = world.storage.read(f"{table.config.timeline_folder}/{instant_file(instant)}")
-    record: Any = service_records.decode(RecordName.INDEX_COMMIT, data)
-    (info,) = record["indexPartitionInfos"]
-    assert (info["metadataPartitionPath"], info["indexUptoInstant"]) == (RECORD_INDEX, last)
+    assert isinstance(outcome, Ready)
+    assert outcome.ends[0].upto < unaware.instant
+    assert _caught_up_to(world, start) == {RECORD_INDEX: unaware.instant}
 
 
 def test_readers_are_told_before_the_instant_is_completed(world: World, stage: StagedStorage) -> None:
@@ -439,6 +525,20 @@ def test_a_table_whose_metadata_is_not_listed_is_repaired(world: World) -> None:
 
     assert repair_flags(world.site())
     assert world.flags() == (("files",), ())
+
+
+@pytest.mark.parametrize("is_built", [False, True], ids=["files", "record_index"])
+def test_a_downgrade_deletes_the_metadata_table(world: World, *, is_built: bool) -> None:
+    """ "While downgrading to a previous version, if metadata table exists then it is deleted"."""
+    if is_built:
+        build(world.site(), REQUEST)
+    truth = world.truth()
+
+    assert disable_metadata_table(world.site())
+
+    assert not world.storage.list(FOLDER)
+    assert world.flags() == ((), ())
+    assert world.truth() == truth
 
 
 # Error cases.
@@ -533,6 +633,37 @@ def test_case_4_java_may_compact_an_index_in_flight(world: World, stage: StagedS
 
     build(world.site(storage=stage), REQUEST)
 
+    assert is_right(world)
+    require_tidy(world)
+
+
+@pytest.mark.parametrize("is_early", [True, False], ids=["before it is in flight", "while it is in flight"])
+@pytest.mark.parametrize("service", ["clean", "clustering"])
+def test_case_4_cleaning_and_clustering_go_on_beside_an_index_in_flight(
+    world: World, stage: StagedStorage, service: str, *, is_early: bool
+) -> None:
+    """Deviation from case 4, "async compaction/cleaning/clustering will ignore the metadata partition": none has to.
+
+    One that began before the index was in flight has left it out and is caught up with; a later one keeps it.
+    """
+    Writer(world).begin().upsert(*world.truth()).complete()
+    complete_compaction(world, begin_compaction(world))
+    keys, begin = world.truth().keys(), {"clean": _begin_clean, "clustering": _begin_clustering}[service]
+    early = begin(world) if is_early else None
+    files: list[int] = []
+
+    def serve() -> None:
+        files.append(_data_files(world))
+        complete = early or begin(world)
+        complete()
+        files.append(_data_files(world))
+
+    when_published(world, stage, serve)
+    build(world.site(storage=stage), REQUEST)
+
+    before, after = files
+    assert after < before if service == "clean" else after >= before
+    assert world.truth().keys() == keys
     assert is_right(world)
     require_tidy(world)
 
@@ -650,11 +781,41 @@ def test_the_plan_can_be_read_while_it_runs_and_afterwards() -> None:
     assert [index.name for index in read_plan(world.table(), instant).indexes] == [RECORD_INDEX]
 
 
+def _caught_up_to(world: World, start: str) -> dict[str, str]:
+    """As the completed instant says it, or the note where none stays."""
+    if start in _NO_INSTANT_STAYS:
+        notes = {file.name.removesuffix(".json"): file.path for file in world.storage.list(f"{ATTEMPTS}/built")}
+        return {name: json.loads(world.storage.read(path))["caught_up_to"] for name, path in notes.items()}
+    (instant,) = indexing(world)
+    data = world.storage.read(f"{world.table().config.timeline_folder}/{instant_file(instant)}")
+    record: Any = service_records.decode(RecordName.INDEX_COMMIT, data)
+    return {info["metadataPartitionPath"]: info["indexUptoInstant"] for info in record["indexPartitionInfos"]}
+
+
+def _of_no_attempt(files: Mapping[str, Stored]) -> set[tuple[str, bytes]]:
+    return {(path, file.data) for path, file in files.items() if not path.startswith(ATTEMPTS)}
+
+
 def _publish_and_die(world: World, stage: StagedStorage) -> None:
     when_published(world, stage, stage.die)
     with suppress(Crash):
         build(world.site("first", stage), REQUEST)
     assert stage.is_dead
+
+
+def _data_files(world: World) -> int:
+    return sum(map(len, world.table().partitions().values()))
+
+
+def _begin_clean(world: World) -> Act:
+    clean = begin_clean(world)
+    return lambda: complete_clean(world, clean)
+
+
+def _begin_clustering(world: World) -> Act:
+    clustering = Writer(world).begin("replacecommit").replace(partitions_of(world)[0], is_overwrite=False)
+    clustering.write_files()
+    return clustering.complete
 
 
 def _flag_by_others(world: World, key: str, value: str) -> None:

@@ -1,6 +1,7 @@
 """A Spark session for a command: what spark-submit gave it, else all processors of this machine."""
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
@@ -23,6 +24,11 @@ def session() -> Iterator[SparkSession]:
     if not any(os.environ.get(name) for name in _SETTLED_BY):
         builder = builder.config(map=dict(ALONE))
     spark = builder.getOrCreate()
+    # Where tasks are processes of this machine, they have this engine by the interpreter that has it here; unless told,
+    # PySpark takes whatever `python3` is. Executors elsewhere have their own, which PYSPARK_PYTHON names.
+    context = spark.sparkContext
+    if (context.master or "").startswith("local") and not os.environ.get("PYSPARK_PYTHON"):
+        context.pythonExec = sys.executable
     try:
         yield spark
     finally:

@@ -1,7 +1,10 @@
 """What a look at a table finds of its indexes, at each step of a build."""
 
+import json
+
 import pytest
 
+from hudi_engine.action.attempts import FOLDER
 from hudi_engine.action.base import build_base
 from hudi_engine.action.drop import run_drop
 from hudi_engine.action.execute import Run, execute_plan
@@ -86,6 +89,19 @@ def test_an_index_that_is_dropped_is_absent_and_one_that_a_writer_deletes_is_del
 
     assert dropped[NAME].state is KindState.ABSENT
     assert deleted[NAME].state is KindState.DELETED
+
+
+def test_a_note_of_before_that_says_not_what_its_index_is_caught_up_to_tells_of_a_loss_all_the_same() -> None:
+    storage = golden_in_memory("v9_mor_orders")
+    build(site_of(storage), WANTED)
+    note = f"{FOLDER}/built/{NAME}.json"
+    told = json.loads(storage.read(note))
+    assert told.pop("caught_up_to")
+    storage.replace(note, json.dumps(told).encode())
+
+    unflag(site_of(storage).table(), [NAME])
+
+    assert statuses(storage)[NAME].state is KindState.DELETED
 
 
 def test_a_table_whose_metadata_table_was_disabled_has_nothing_that_was_lost() -> None:

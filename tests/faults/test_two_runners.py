@@ -1,0 +1,80 @@
+"""Two real processes on one plan: one of them takes effect, and the exit code of the other says what became of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.faults.engine import Ended, Engine, Pause, build
+from tests.faults.live import SHORT_LEASE
+from tests.faults.remains import content, require_ready_and_nothing_left
+from tests.interop.live_checks import run_engine
+
+_BUSY, _LOCK_LOST, _SUPERSEDED = 21, 23, 24
+_LOCKED: Final = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"}
+_TABLES: Final = ("v9_mor_orders", "v6_cow_orders")
+_SHARD: Final = Pause("now", r"^create .*record-index-0003-.*hfile")
+_TAKES_LOCK: Final = r"^create \.hoodie/lock$"
+# It asks after its own heart when the base is made, and within the lock first after who has the plan.
+_ASLEEP: Final = {
+    "in the base": ("v9_mor_orders", Pause("now", _SHARD.on, how="stop"), (_LOCK_LOST, True)),
+    "before it publishes": ("v6_cow_orders", Pause("now", _TAKES_LOCK, 3, "stop"), (_SUPERSEDED, False)),
+    "before it completes": ("v9_cow_orders", Pause("now", _TAKES_LOCK, 4, "stop"), (_SUPERSEDED, False)),
+}
+
+
+@pytest.mark.parametrize("name", _TABLES)
+def test_who_runs_a_plan_that_another_runs_is_told_busy_and_changes_nothing(
+    name: str, quiet_table: Callable[[str], Path]
+) -> None:
+    table = quiet_table(name)
+
+    with Engine(table, _LOCKED, [_SHARD]) as first:
+        assert first.pauses("now")
+        before = _base_of(content(table))
+        (plan,) = (file.name.partition(".")[0] for file in table.glob(".hoodie/**/*.indexing.requested"))
+        others = [build(table, _LOCKED), _run(table, plan)]
+        after = _base_of(content(table))
+        first.go_on("now")
+        ended = first.end()
+
+    for other in others:
+        assert (other.code, other.report["outcome"], other.report["retry"]) == (_BUSY, "busy", True), other
+        assert plan in other.report["reason"]
+    assert after == before
+    assert (ended.code, ended.report["outcome"], ended.report["instant"]) == (0, "ready", plan), ended
+    require_ready_and_nothing_left(table)
+
+
+@pytest.mark.parametrize("moment", _ASLEEP)
+def test_a_runner_that_sleeps_past_its_lease_is_taken_over_and_changes_nothing_when_it_wakes(
+    moment: str, quiet_table: Callable[[str], Path]
+) -> None:
+    name, asleep, expected = _ASLEEP[moment]
+    table, options = quiet_table(name), {**_LOCKED, **SHORT_LEASE}
+
+    with Engine(table, options, [asleep]) as first:
+        assert first.pauses("now")
+        second = build(table, options)
+        before = content(table)
+        first.go_on("now")
+        ended = first.end()
+
+    assert (second.code, second.report["outcome"]) == (0, "ready"), second
+    assert (ended.code, ended.report["retry"]) == expected, ended
+    assert ended.report["outcome"] == "failed"
+    assert content(table) == before
+    require_ready_and_nothing_left(table)
+
+
+def _run(table: Path, plan: str) -> Ended:
+    conf = [word for key, value in _LOCKED.items() for word in ("--conf", f"{key}={value}")]
+    code, report = run_engine("index", "run", str(table), plan, *conf)
+    return Ended(code, report, "")
+
+
+def _base_of(found: object) -> object:
+    """Without the shards, which the first of them goes on to write."""
+    assert isinstance(found, dict)
+    return {name: said for name, said in found.items() if "/record_index/" not in name}
