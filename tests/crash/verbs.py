@@ -127,7 +127,7 @@ def _abort(world: World, site: Site, _: IndexRequest) -> None:
 def _of(
     suffix: str, request: IndexRequest, stands_on: IndexRequest | None = None, since: int = _OLDEST
 ) -> dict[str, Verb]:
-    """Of `build` all of RFC-45's steps are killed: base, publish, catch-up, complete. Of `catch-up` only the last two."""
+    """All steps of RFC-45 are killed in `build`: base, publish, catch-up, complete; in `catch-up` the last two."""
     return {
         f"schedule{suffix}": Verb(_one_commit, _schedule, None, request, stands_on, since),
         f"build{suffix}": Verb(_one_commit, _build, True, request, stands_on, since),
