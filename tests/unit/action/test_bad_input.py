@@ -25,6 +25,7 @@ from tests.worlds.writer import Writer, partitions_of
 pytestmark = pytest.mark.thorough
 
 SECONDARY: Final = "secondary_index_by_seen"
+STATS: Final = "column_stats"
 STANDS_ON: Final = {"partition_stats": "column_stats", SECONDARY: "record_index"}
 KINDS: Final = ("record_index", "column_stats", "partition_stats", "bloom_filters", SECONDARY)
 each_kind = pytest.mark.parametrize("name", KINDS)
@@ -34,9 +35,10 @@ GIVEN: Final = ".hoodie/.index_attempts/given-"
 LEFT: Final = {
     "plan": r"\.hoodie/timeline/[0-9]{17}\.indexing\.(requested|inflight)",
     "attempt": r"\.hoodie/\.index_attempts/[0-9]{17}/[0-9]{4}\.json",
-    "base": r"\.hoodie/metadata/[a-z_]+/[^/]+",
+    "file of the index": r"\.hoodie/metadata/[a-z_]+/[^/]+",
     # Of files that are gone: of no effect, and a completed instant is never taken off a timeline.
     "commit of the base": r"\.hoodie/metadata/\.hoodie/timeline/0{14}[0-9]{3}(_[0-9]{17})?\.deltacommit[a-z.]*",
+    "commit of entries": r"\.hoodie/metadata/\.hoodie/timeline/2[0-9]{16}(_[0-9]{17})?\.deltacommit[a-z.]*",
 }
 """What a build may leave, by what it is."""
 _WRITES: Final = ("create", "replace", "delete")
@@ -57,6 +59,7 @@ def closed_at(moment: str, name: str, partition: str) -> Closed:
         "data": Closed(("read",), f"{partition}/", "indexing.inflight"),
         "shard": Closed(_WRITES, f".hoodie/metadata/{name}/", f"{name}/"),
         "commit": Closed(_WRITES, ".hoodie/metadata/.hoodie/timeline/", "metadata/.hoodie/timeline/0000"),
+        "definition": Closed(_WRITES, DEFAULT_PATH, DEFAULT_PATH),
         "flag": Closed(_WRITES, MAIN, BACKUP),
     }[moment]
 
@@ -187,7 +190,7 @@ def test_a_version_that_nobody_knows_yet_is_refused_and_nothing_is_in_effect_onc
     assert "hoodie.table.version=10, expected one of 6, 8, 9" in said
     set_version(world, 9)
     assert world.flags() == flags
-    require_left(before, world, "plan", "attempt", "base")
+    require_left(before, world, "plan", "attempt", "file of the index")
     require_built(world, name)
 
 
@@ -207,3 +210,47 @@ def test_rights_that_are_taken_away_in_the_middle_end_the_build_which_goes_on_on
     assert world.flags() == flags
     require_left(before, world, *(["commit of the base"] if moment == "flag" else []))
     require_built(world, name)
+
+
+@pytest.mark.parametrize("name", ["record_index", "column_stats", SECONDARY])
+def test_an_index_that_may_not_be_defined_is_undone(name: str) -> None:
+    world = ready_for(name)
+    before, flags = content(world), world.flags()
+    stage = StagedStorage(world.storage.restarted())
+    close(stage, closed_at("definition", name, ""))
+
+    assert refused(world, name, AccessDenied, stage) == f"{DEFAULT_PATH}: no rights"
+
+    assert world.flags() == flags
+    # A secondary index is defined in the end, the others before anything of them is committed.
+    require_left(before, world, *(["commit of the base"] if name == SECONDARY else []))
+    require_built(world, name)
+
+
+@pytest.mark.parametrize("moment", ["data", "shard", "commit", "definition"])
+def test_a_column_that_could_not_be_added_is_not_defined_and_the_index_is_as_right_as_before(moment: str) -> None:
+    world = world_of("v9_mor")
+    assert isinstance(build(world.site("before"), IndexRequest((STATS,), columns={STATS: ("seen",)})), Ready)
+    before, flags = content(world), world.flags()
+    stage = StagedStorage(world.storage.restarted())
+    close(
+        stage,
+        {
+            "data": Closed(("read",), f"{partitions_of(world)[0]}/", "indexing.inflight"),
+            "shard": Closed(_WRITES, f".hoodie/metadata/{STATS}/", f"{STATS}/"),
+            "commit": Closed(_WRITES, ".hoodie/metadata/.hoodie/timeline/", "metadata/.hoodie/timeline/"),
+            "definition": Closed(_WRITES, DEFAULT_PATH, DEFAULT_PATH),
+        }[moment],
+    )
+    more = IndexRequest((STATS,), columns={STATS: ("day",)})
+
+    with pytest.raises(AccessDenied, match="no rights"):
+        build(world.site("first", stage), more)
+
+    assert world.flags() == flags
+    # Entries of a column that nobody asks for stay.
+    require_left(before, world, *(["file of the index", "commit of entries"] if moment == "definition" else []))
+    require_valid(world.metadata(), [STATS])
+    assert isinstance(build(world.site("second"), more), Ready)
+    require_tidy(world, [STATS])
+    require_valid(world.metadata(), [STATS])
