@@ -9,7 +9,7 @@ from typing import Final
 from hudi_engine.action.index import build
 from hudi_engine.errors import EngineError
 from hudi_engine.storage.memory import Crash, Fault, Way
-from tests.crash.verbs import moment, verb_of
+from tests.crash.verbs import VERBS, moment
 from tests.valid import require_valid
 from tests.worlds.invariants import ROWS, require_safe, require_tidy
 from tests.worlds.stage import Cue, StagedStorage
@@ -42,7 +42,7 @@ def count_writes(start: str, verb: str) -> int:
     """How many writes the verb makes when nothing happens to it."""
     world = world_at(moment(start, verb))
     storage = world.storage.restarted()
-    verb_of(verb).run(world, world.site("first", StagedStorage(storage)))
+    VERBS[verb].perform(world, world.site("first", StagedStorage(storage)))
     return storage.writes
 
 
@@ -67,7 +67,7 @@ def count_looks(start: str, verb: str) -> int:
     """How many reads and listings the verb makes when nothing happens to it."""
     world = world_at(moment(start, verb))
     stage = StagedStorage(world.storage.restarted())
-    verb_of(verb).run(world, world.site("first", stage))
+    VERBS[verb].perform(world, world.site("first", stage))
     return sum(operation in _LOOKS for operation, _ in stage.journal)
 
 
@@ -88,7 +88,7 @@ def _fail(error: EngineError) -> None:
 def _require_survives(world: World, stage: StagedStorage, case: Case) -> None:
     said: EngineError | None = None
     try:
-        verb_of(case.verb).run(world, world.site("first", stage))
+        VERBS[case.verb].perform(world, world.site("first", stage))
     except EngineError as raised:
         said = raised
     with _told(case, *stage.writes[-1:]):
@@ -105,7 +105,7 @@ def _struck(case: Case, signal: BaseException) -> tuple[World, tuple[str, str]]:
     world = world_at(moment(case.start, case.verb))
     stage = StagedStorage(world.storage.restarted(Fault(case.at_write, case.way, signal, _TORN_BYTES)))
     with suppress(Crash):
-        verb_of(case.verb).run(world, world.site("first", stage))
+        VERBS[case.verb].perform(world, world.site("first", stage))
     assert stage.is_dead, f"{case}: nothing died"
     return world, stage.writes[-1]
 
@@ -117,7 +117,7 @@ def _recover(world: World, case: Case) -> None:
         _commit(world, "meanwhile")
         require_safe(world, _names(case))
     site = world.site("second" if case.is_other else "first")
-    verb_of(case.verb).run(world, site)
+    VERBS[case.verb].perform(world, site)
     _require_done(world, case)
     require_valid(world.metadata(), [name for name in _others_in_use(world, case) if name not in left_out])
     _commit(world, "afterwards")
@@ -125,7 +125,7 @@ def _recover(world: World, case: Case) -> None:
 
 
 def _require_done(world: World, case: Case) -> None:
-    verb = verb_of(case.verb)
+    verb = VERBS[case.verb]
     is_ready = verb.is_ready_after
     if is_ready is None:
         require_safe(world, _names(case))
@@ -138,13 +138,13 @@ def _require_done(world: World, case: Case) -> None:
 
 
 def _names(case: Case) -> tuple[str, ...]:
-    return (*ROWS, *(name for name in verb_of(case.verb).request.names if name not in ROWS))
+    return (*ROWS, *(name for name in VERBS[case.verb].request.names if name not in ROWS))
 
 
 def _others_in_use(world: World, case: Case) -> tuple[str, ...]:
     """The indexes of the case that are complete and that the writers of these worlds do not maintain."""
     readable, _ = world.flags()
-    return tuple(name for name in verb_of(case.verb).request.names if name in readable and name not in ROWS)
+    return tuple(name for name in VERBS[case.verb].request.names if name in readable and name not in ROWS)
 
 
 def _commit(world: World, name: str) -> None:

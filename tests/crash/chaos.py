@@ -2,6 +2,9 @@
 
 While an engine builds, writers begin, commit, die and are rolled back, services run, and engines are killed and
 followed by others. What happens is what real writers may do: no two pending commits touch one file group.
+
+The writers of these worlds keep up no index but the record index. So in a life of another kind nothing more happens
+once that is complete, until it has been validated and dropped.
 """
 
 import random
@@ -14,12 +17,12 @@ from hudi_engine.action.index import Ready, build
 from hudi_engine.action.schedule import Skipped
 from hudi_engine.errors import Contradiction, EngineError, LockLost, Superseded, TimedOut
 from hudi_engine.storage.memory import Crash
-from tests.crash.verbs import REQUEST
+from tests.crash.verbs import VERBS, Verb
+from tests.valid import require_valid
 from tests.worlds import services
-from tests.worlds.invariants import require_safe, require_tidy
-from tests.worlds.java_metadata import RECORD_INDEX, Location, WriterFailed
+from tests.worlds.invariants import ROWS, require_safe, require_tidy
+from tests.worlds.java_metadata import Location, WriterFailed
 from tests.worlds.stage import StagedStorage
-from tests.worlds.starts import STARTS
 from tests.worlds.world import World, world_of
 from tests.worlds.writer import Write, Writer, partitions_of
 
@@ -27,14 +30,17 @@ _MOST_ACTS: Final = 10
 _PER_OPERATION: Final = 0.02
 _DEATHS: Final = 0.003
 _ENGINES: Final = 8
+BUILDS: Final = tuple(verb for verb in VERBS if verb.startswith("build") and verb != "build a column")
+"""What is built in a life: a record index, or indexes of another kind."""
 _SAID: Final = (TimedOut, Contradiction, Superseded, LockLost)
 
 
 @dataclass(slots=True)
 class Life:
-    """A world, who is at work in it, and what has happened, for the message if it goes wrong."""
+    """A world, who is at work in it, and what has happened, for the message if it goes wrong. `kind` is of `BUILDS`."""
 
     seed: int
+    kind: str = "build"
     start: str = ""
     told: list[str] = field(default_factory=list)
     pending: list[Write] = field(default_factory=list)
@@ -49,28 +55,56 @@ class Life:
     def live(self) -> None:
         """From the start to an index that is complete, right and tidy, with a commit after it."""
         self._random = random.Random(self.seed)
-        self.start = self._random.choice(sorted(STARTS))
+        self.start = self._random.choice(sorted(self._verb.starts))
         self.world = world_of(self.start)
+        if self._verb.stands_on is not None:
+            build(self.world.site("before"), self._verb.stands_on)
+            self._no_restore_before_now()
         self.world.clock.each_second(self._beat)
         for _ in range(3):
             self._act()
         for number in range(_ENGINES):
             self._engine(number)
-            require_safe(self.world)
+            require_safe(self.world, self._names)
+            require_valid(self.world.metadata(), self._unkept())
+        if self._unkept():
+            self._drop()
         self._settle()
         self._finish()
 
+    @property
+    def _verb(self) -> Verb:
+        return VERBS[self.kind]
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        first = () if self._verb.stands_on is None else self._verb.stands_on.names
+        return tuple(dict.fromkeys((*ROWS, *first, *self._verb.request.names)))
+
+    def _unkept(self) -> list[str]:
+        """What is complete, and wrong from the next commit on."""
+        return [name for name in self._verb.request.names if name in self.world.flags()[0] and name not in ROWS]
+
+    def _drop(self) -> None:
+        try:
+            run_drop(self.world.site("drops"), self._verb.request.names)
+        except Contradiction as refused:  # who built it died with nothing left to do but to end the plan
+            self.told.append(f"finished: {refused}")
+            build(self.world.site("finishes"), self._verb.request)
+            run_drop(self.world.site("drops"), self._verb.request.names)
+        self.told.append("dropped")
+
     def _engine(self, number: int) -> None:
-        if RECORD_INDEX in self.world.flags()[0] and self._random.random() < 0.7:
-            run_drop(self.world.site("drops"), [RECORD_INDEX])
-            self.told.append("dropped")
+        is_built = {*self._verb.request.names} <= {*self.world.flags()[0]}
+        if self._unkept() or (is_built and self._random.random() < 0.7):
+            self._drop()
         stage = StagedStorage(self.world.storage.restarted(), is_still_meanwhile=True)
         for _ in range(self._random.randrange(_MOST_ACTS)):
             stage.once(self._may(_PER_OPERATION), self._act)
         if self._random.random() < 0.5:
             stage.once(lambda: self._random.random() < _DEATHS, stage.die)
         try:
-            outcome = build(self.world.site(f"engine {number}", stage), REQUEST)
+            outcome = build(self.world.site(f"engine {number}", stage), self._verb.request)
             self.told.append(f"engine {number}: {type(outcome).__name__}")
         except Crash:
             self.told.append(f"engine {number} died")
@@ -78,7 +112,7 @@ class Life:
             self.told.append(f"engine {number}: {type(error).__name__}: {error}")
 
     def _may(self, chance: float) -> Callable[[], bool]:
-        return lambda: self._random.random() < chance and self._is_lock_free()
+        return lambda: self._random.random() < chance and self._is_lock_free() and not self._unkept()
 
     def _is_lock_free(self) -> bool:
         lock = self.world.site("asks").lock
@@ -222,14 +256,15 @@ class Life:
             self._clean()
 
     def _finish(self) -> None:
-        outcome = build(self.world.site("last"), REQUEST)
+        outcome = build(self.world.site("last"), self._verb.request)
         assert isinstance(outcome, Ready | Skipped)
-        require_tidy(self.world)
-        assert RECORD_INDEX in self.world.flags()[0]
+        require_tidy(self.world, self._names)
+        assert {*self._verb.request.names} <= {*self.world.flags()[0]}
+        require_valid(self.world.metadata(), self._unkept())
         for _ in range(3):
             self._commit()
             self._compact_metadata()
-        require_tidy(self.world)
+        require_tidy(self.world, self._names)
 
     def _beat(self) -> None:
         for write in self.pending:

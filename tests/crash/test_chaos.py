@@ -4,20 +4,28 @@ import os
 
 import pytest
 
-from tests.crash.chaos import Life
+from tests.crash.chaos import BUILDS, Life
 
 pytestmark = pytest.mark.thorough
 
 _QUICK = (3, 7)
-_LIVES = range(100, 150) if os.environ.get("HUDI_SOAK") else range(100, 104)
+_IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
+_LIVES = range(100, 150) if _IS_SOAK else range(100, 104)
+_LIVES_OF_A_KIND = 30 if _IS_SOAK else 1
+_OTHER_KINDS = [kind for kind in BUILDS if kind != "build"]
+_LIVES_OF_OTHER_KINDS = [
+    (first + number, kind)
+    for first, kind in zip(range(200, 600, 100), _OTHER_KINDS, strict=True)
+    for number in range(_LIVES_OF_A_KIND)
+]
 
 
-def live(seed: int) -> None:
-    life = Life(seed)
+def live(seed: int, kind: str = "build") -> None:
+    life = Life(seed, kind)
     try:
         life.live()
     except BaseException as wrong:
-        wrong.add_note("\n".join([f"life {seed} of {life.start}", *life.told]))
+        wrong.add_note("\n".join([f"life {seed} of {kind} on {life.start}", *life.told]))
         raise
 
 
@@ -30,3 +38,9 @@ def test_whatever_happens_the_index_is_right_in_the_end(seed: int) -> None:
 @pytest.mark.parametrize("seed", _LIVES)
 def test_whatever_else_happens_the_index_is_right_in_the_end(seed: int) -> None:
     live(seed)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("seed", "kind"), _LIVES_OF_OTHER_KINDS)
+def test_whatever_happens_indexes_of_other_kinds_are_right_when_they_are_complete(seed: int, kind: str) -> None:
+    live(seed, kind)

@@ -111,7 +111,8 @@ def forget_over(transaction: Transaction) -> None:
         remove_pending_commits(transaction, plan)
         _remember(storage, 0, sorted(reserved_by(storage, plan)))
         transaction.site.heartbeats.remove(plan)
-        for file in storage.list(f"{FOLDER}/{plan}"):
+        # Attempts last: by them an abort that is repeated after a crash knows that something is left of the plan.
+        for file in sorted(storage.list(f"{FOLDER}/{plan}"), key=lambda file: _FILE.fullmatch(file.name) is not None):
             storage.delete(file.path)
 
 

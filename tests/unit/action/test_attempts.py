@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from hudi_engine.action.attempts import FOLDER, Attempt, all_reserved, begin_attempt, given, require_newest
+from hudi_engine.action.attempts import FOLDER, Attempt, all_reserved, begin_attempt, given, require_newest, reserve
 from hudi_engine.action.execute import Run, execute_plan
 from hudi_engine.action.plans import IndexPlan
 from hudi_engine.action.schedule import IndexRequest, schedule
@@ -13,7 +13,8 @@ from hudi_engine.clock import HandClock
 from hudi_engine.concurrency.owner import Owner
 from hudi_engine.errors import CorruptFile, Superseded
 from hudi_engine.index.kinds import IndexKind
-from hudi_engine.storage.memory import MemoryStorage
+from hudi_engine.storage.memory import Crash, MemoryStorage
+from tests.worlds.stage import StagedStorage
 from tests.worlds.world import World, world_of
 
 REQUEST = IndexRequest((IndexKind.RECORD_INDEX,))
@@ -42,6 +43,23 @@ def test_no_two_attempts_share_a_number_or_an_instant_even_at_plans_of_one_time_
     assert len({each.plan for each in found}) == 1
     assert [each.number for each in found] == [1, 2, 3]
     assert len({each.base_instant for each in found}) == 3
+    assert not [path for path in world.paths() if path.startswith(f"{FOLDER}/2")]
+
+
+def test_an_abort_that_died_among_the_records_of_a_plan_is_finished_by_the_next() -> None:
+    world = world_of("v9_mor")
+    site, stage = world.site(), StagedStorage(world.storage.restarted())
+    plan = schedule(site, REQUEST)
+    assert isinstance(plan, IndexPlan)
+    execute_plan(
+        site, plan.requested_at, lambda run: reserve(world.storage, run.plan.requested_at, "20260101000000001")
+    )
+    stage.before("delete", f"{FOLDER}/{plan.requested_at}/", stage.die, passes=1)
+    with pytest.raises(Crash):
+        run_abort(world.site("dies", stage), plan.requested_at)
+
+    run_abort(site, plan.requested_at)
+
     assert not [path for path in world.paths() if path.startswith(f"{FOLDER}/2")]
 
 

@@ -1,6 +1,7 @@
 """What goes wrong in the middle of a build, of each kind of index: one clear error, and nothing left behind."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -24,11 +25,22 @@ from tests.worlds.writer import Writer, partitions_of
 pytestmark = pytest.mark.thorough
 
 SECONDARY: Final = "secondary_index_by_seen"
+STATS: Final = "column_stats"
 STANDS_ON: Final = {"partition_stats": "column_stats", SECONDARY: "record_index"}
 KINDS: Final = ("record_index", "column_stats", "partition_stats", "bloom_filters", SECONDARY)
 each_kind = pytest.mark.parametrize("name", KINDS)
 VERSION: Final = "hoodie.table.version"
-_PRIVATE: Final = (".hoodie/.index_attempts/", ".hoodie/.heartbeat/")
+GIVEN: Final = ".hoodie/.index_attempts/given-"
+"""What remembers which attempts there were, so that no number is ever given twice: it stays."""
+LEFT: Final = {
+    "plan": r"\.hoodie/timeline/[0-9]{17}\.indexing\.(requested|inflight)",
+    "attempt": r"\.hoodie/\.index_attempts/[0-9]{17}/[0-9]{4}\.json",
+    "file of the index": r"\.hoodie/metadata/[a-z_]+/[^/]+",
+    # Of files that are gone: of no effect, and a completed instant is never taken off a timeline.
+    "commit of the base": r"\.hoodie/metadata/\.hoodie/timeline/0{14}[0-9]{3}(_[0-9]{17})?\.deltacommit[a-z.]*",
+    "commit of entries": r"\.hoodie/metadata/\.hoodie/timeline/2[0-9]{16}(_[0-9]{17})?\.deltacommit[a-z.]*",
+}
+"""What a build may leave, by what it is."""
 _WRITES: Final = ("create", "replace", "delete")
 
 
@@ -47,6 +59,7 @@ def closed_at(moment: str, name: str, partition: str) -> Closed:
         "data": Closed(("read",), f"{partition}/", "indexing.inflight"),
         "shard": Closed(_WRITES, f".hoodie/metadata/{name}/", f"{name}/"),
         "commit": Closed(_WRITES, ".hoodie/metadata/.hoodie/timeline/", "metadata/.hoodie/timeline/0000"),
+        "definition": Closed(_WRITES, DEFAULT_PATH, DEFAULT_PATH),
         "flag": Closed(_WRITES, MAIN, BACKUP),
     }[moment]
 
@@ -69,14 +82,17 @@ def ready_for(name: str, start: str = "v9_mor") -> World:
 
 
 def content(world: World) -> dict[str, object]:
-    """What every file says, but for heartbeats and records of who works."""
+    """What every file says."""
     files = stored_in(world.storage).items()
-    return {path: _meaning(path, file.data) for path, file in files if not path.startswith(_PRIVATE)}
+    return {path: _meaning(path, file.data) for path, file in files if not path.startswith(GIVEN)}
 
 
-def kept(before: Mapping[str, object], world: World) -> dict[str, object]:
-    """What is left of what was there before."""
-    return {path: said for path, said in content(world).items() if path in before}
+def require_left(before: Mapping[str, object], world: World, *what: str) -> None:
+    """All that was there is as it was, and of each of these kinds, and of no other, files came."""
+    after = content(world)
+    assert {path: said for path, said in after.items() if path in before} == before
+    found = {path: next((kind for kind, text in LEFT.items() if re.fullmatch(text, path)), path) for path in after}
+    assert {kind for path, kind in found.items() if path not in before} == {*what}
 
 
 def _meaning(path: str, data: bytes) -> object:
@@ -137,7 +153,7 @@ def test_a_writer_that_never_ends_is_named_when_time_is_up_and_nothing_is_left_o
 
     assert f"waiting for 1 pending: {write.instant}" in said
     assert world.flags() == flags
-    assert kept(before, world) == before
+    require_left(before, world, "commit of the base")
     require_tidy(world, sorted({name, STANDS_ON.get(name, name)}))
     write.complete()
     require_built(world, name)
@@ -174,7 +190,7 @@ def test_a_version_that_nobody_knows_yet_is_refused_and_nothing_is_in_effect_onc
     assert "hoodie.table.version=10, expected one of 6, 8, 9" in said
     set_version(world, 9)
     assert world.flags() == flags
-    assert kept(before, world) == before
+    require_left(before, world, "plan", "attempt", "file of the index")
     require_built(world, name)
 
 
@@ -192,5 +208,49 @@ def test_rights_that_are_taken_away_in_the_middle_end_the_build_which_goes_on_on
 
     assert said == f"{closed.folder}: no rights"
     assert world.flags() == flags
-    assert kept(before, world) == before
+    require_left(before, world, *(["commit of the base"] if moment == "flag" else []))
     require_built(world, name)
+
+
+@pytest.mark.parametrize("name", ["record_index", "column_stats", SECONDARY])
+def test_an_index_that_may_not_be_defined_is_undone(name: str) -> None:
+    world = ready_for(name)
+    before, flags = content(world), world.flags()
+    stage = StagedStorage(world.storage.restarted())
+    close(stage, closed_at("definition", name, ""))
+
+    assert refused(world, name, AccessDenied, stage) == f"{DEFAULT_PATH}: no rights"
+
+    assert world.flags() == flags
+    # A secondary index is defined in the end, the others before anything of them is committed.
+    require_left(before, world, *(["commit of the base"] if name == SECONDARY else []))
+    require_built(world, name)
+
+
+@pytest.mark.parametrize("moment", ["data", "shard", "commit", "definition"])
+def test_a_column_that_could_not_be_added_is_not_defined_and_the_index_is_as_right_as_before(moment: str) -> None:
+    world = world_of("v9_mor")
+    assert isinstance(build(world.site("before"), IndexRequest((STATS,), columns={STATS: ("seen",)})), Ready)
+    before, flags = content(world), world.flags()
+    stage = StagedStorage(world.storage.restarted())
+    close(
+        stage,
+        {
+            "data": Closed(("read",), f"{partitions_of(world)[0]}/", "indexing.inflight"),
+            "shard": Closed(_WRITES, f".hoodie/metadata/{STATS}/", f"{STATS}/"),
+            "commit": Closed(_WRITES, ".hoodie/metadata/.hoodie/timeline/", "metadata/.hoodie/timeline/"),
+            "definition": Closed(_WRITES, DEFAULT_PATH, DEFAULT_PATH),
+        }[moment],
+    )
+    more = IndexRequest((STATS,), columns={STATS: ("day",)})
+
+    with pytest.raises(AccessDenied, match="no rights"):
+        build(world.site("first", stage), more)
+
+    assert world.flags() == flags
+    # Entries of a column that nobody asks for stay.
+    require_left(before, world, *(["file of the index", "commit of entries"] if moment == "definition" else []))
+    require_valid(world.metadata(), [STATS])
+    assert isinstance(build(world.site("second"), more), Ready)
+    require_tidy(world, [STATS])
+    require_valid(world.metadata(), [STATS])
