@@ -8,8 +8,11 @@ import pytest
 
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import (
+    base_files,
     build_beside,
+    require_found_by_java,
     require_found_by_value,
+    require_not_rebuilt,
     require_rows,
     require_skipped_right,
     require_valid,
@@ -45,14 +48,31 @@ _BUILDS: Final = (
 )
 # What docs/writers.md recommends, before and while they are built, and afterwards.
 _ASYNC: Final = {"hoodie.metadata.index.async": "true"}
+_BATCH: Final = {"hoodie.metadata.streaming.write.enabled": "false"}
+_STREAMING: Final = {"hoodie.metadata.streaming.write.enabled": "true"}
 _WHILE_BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     "0.15.0": {**_ON, **_ASYNC},
     "1.0.2": {**_ON, **_ASYNC, **_RECORD_INDEX},
+    "1.1.1": {**_ON, **_ASYNC, **_RECORD_INDEX, **_BATCH},
     "1.2.0": KEEPS_OTHER_KINDS,
+}
+_AFTERWARDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "1.0.2": {},
+    # With both it demands statistics of partitions.
+    "1.1.1": {**_STREAMING, "hoodie.metadata.index.async": "false"},
+    "1.2.0": _STREAMING,
 }
 # A record index is among them; 0.15.0 and 1.2.0 keep one in `test_live_builds`.
 _FEW: Final = [("1.0.2", _COW)]
-_REST: Final = [("0.15.0", _COW), ("0.15.0", _MOR), ("1.0.2", _MOR), ("1.2.0", _MOR), ("1.2.0", _COW)]
+_REST: Final = [
+    ("0.15.0", _COW),
+    ("0.15.0", _MOR),
+    ("1.0.2", _MOR),
+    ("1.1.1", _COW),
+    ("1.1.1", _MOR),
+    ("1.2.0", _MOR),
+    ("1.2.0", _COW),
+]
 
 
 @pytest.mark.parametrize(("two_jvms", "table_type"), and_in_soak(_FEW, _REST), indirect=["two_jvms"])
@@ -75,21 +95,23 @@ def test_indexes_built_beside_two_writers_are_whole_and_they_keep_and_use_them(
     failed = [report for code, report in ended if code]
     assert not failed, [report["reason"] for report in failed]
     require_right(jvm, table, writers, names)
+    built = base_files(table.folder)
     go_on(writers, table)
     require_right(jvm, table, writers, names)
+    if has_values:
+        require_not_rebuilt(table.folder, built)
     if table.table_version == 9:
         jvm.create_index(table=table.described(writers.writers[0].options), name="by_part", column="part")
         writers.writers[0].commit()
-        require_valid(table.folder, *names)
+        require_right(jvm, table, writers, names)
+        require_not_rebuilt(table.folder, built)
         _require_only_ghosts(table, "secondary_index_by_part")
 
 
 def go_on(writers: LiveWriters, table: LiveTable) -> None:
     """Ten commits more that keep the indexes, and find records by the record index where there is one."""
     if table.table_version > 6:
-        writers.look_up_by(
-            {**_ON, **_RECORD_INDEX, **BY_RECORD_INDEX, "hoodie.metadata.streaming.write.enabled": "true"}
-        )
+        writers.look_up_by({**_ON, **_RECORD_INDEX, **BY_RECORD_INDEX, **_AFTERWARDS[writers.writers[0].jvm.version]})
     for _ in range(5):
         for writer in writers.writers:
             writer.commit()
@@ -101,6 +123,7 @@ def require_right(jvm: Jvm, table: LiveTable, writers: LiveWriters, names: tuple
     rows = require_rows(jvm, table.folder, writers.truth())
     require_skipped_right(jvm, table.place, rows)
     if _OF_VALUES in names:
+        require_found_by_java(jvm, table.folder, rows)
         require_found_by_value(jvm, table.place, _OF_VALUES, rows)
 
 

@@ -3,14 +3,14 @@
 Told from what others need by proof. While an index is in no list of the properties, whatever lies in its folder is
 nobody's: Hudi's own writers take it so. Once it is in flight by this plan, only files are whose instant is on no
 timeline, active or archived: whoever writes a file there puts its instant on one before, and an attempt's own instant
-is never given to another. All that is looked up before the lock is taken; under it only whether the index is still in
-the same list, and the plan ours.
+is never given to another. Of an index that is complete, perhaps a writer's, only such files of this plan are. All that
+is looked up before the lock is taken; under it only whether the index is still in the same list, and the plan ours.
 """
 
 from enum import StrEnum
 from functools import partial
 
-from hudi_engine.action.attempts import require_newest
+from hudi_engine.action.attempts import require_newest, reserved_by
 from hudi_engine.action.deletion import delete_while
 from hudi_engine.action.execute import Run
 from hudi_engine.action.site import Site, Transaction
@@ -31,7 +31,7 @@ def delete_strays(run: Run) -> None:
     """Delete them, before this attempt writes anything. `Superseded` if another has the plan by then."""
     for index in run.plan.indexes:
         listed = _listed(run.site.table().config, index.name)
-        strays = _strays(run.site, index.name, listed)
+        strays = _strays(run, index.name, listed)
         if strays:
             run.site.watch.begin("delete", len(strays))
         delete_while(run.site, InFolder(run.site.storage, FOLDER), strays, partial(_is_still, run, index.name, listed))
@@ -43,11 +43,15 @@ def _listed(config: TableConfig, name: str) -> _Listed:
     return _Listed.IN_FLIGHT if name in config.inflight_indexes else _Listed.NOWHERE
 
 
-def _strays(site: Site, name: str, listed: _Listed) -> list[str]:
+def _strays(run: Run, name: str, listed: _Listed) -> list[str]:
+    site = run.site
     files = InFolder(site.storage, FOLDER).list(name)  # before the timelines: what is begun after is not in it
     match listed:
         case _Listed.COMPLETE:
-            return []
+            own = reserved_by(site.storage, run.plan.requested_at)
+            ours = [file for file in files if instant_of(file) in own]
+            known = known_instants(site) if ours else frozenset()
+            return [file.path for file in ours if instant_of(file) not in known]
         case _Listed.NOWHERE:
             return [file.path for file in files if not file.name.startswith(PARTITION_METAFILE)]
         case _Listed.IN_FLIGHT:

@@ -1,9 +1,16 @@
 """A plan taken back: its flag, its instant, then its files. Nobody else's."""
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 
-from hudi_engine.action.attempts import attempts_of, forget_over, remove_pending_commits, require_newest
+from hudi_engine.action.attempts import (
+    attempts_of,
+    forget_over,
+    remove_pending_commits,
+    require_newest,
+    reserved_by,
+)
 from hudi_engine.action.definitions_file import remove_definition
 from hudi_engine.action.deletion import delete_now, delete_unowned
 from hudi_engine.action.dropped import note_built
@@ -35,6 +42,7 @@ def undo_run(run: Run) -> Undone:
         require_newest(transaction, run.attempt)
         undone = take_back(transaction, run.plan)
     delete_unowned(run.site, undone.files)
+    _delete_uncommitted(run.site, run.plan, {run.attempt.base_instant})
     return undone
 
 
@@ -45,8 +53,10 @@ def run_abort(site: Site, requested_at: str) -> Undone:
     """
     await_silence(site, requested_at)
     with site.transaction() as transaction:
-        undone = take_back(transaction, _plan_to_abort(transaction, requested_at))
+        plan = _plan_to_abort(transaction, requested_at)
+        undone = take_back(transaction, plan)
     delete_unowned(site, undone.files)
+    _delete_uncommitted(site, plan, reserved_by(site.storage, requested_at))
     with site.transaction() as transaction:
         forget_over(transaction)
     return undone
@@ -104,10 +114,17 @@ def delete_own_files(run: Run) -> None:
     with run.site.transaction() as transaction, suppress(Superseded):
         require_newest(transaction, run.attempt)
         return  # they are for the next attempt to find
-    own, storage = run.attempt.base_instant, InFolder(run.site.storage, FOLDER)
-    if own not in known_instants(run.site):  # and nobody begins it any more
-        listed = (file for index in run.plan.indexes for file in storage.list(index.name))
-        delete_now(storage, [file.path for file in listed if instant_of(file) == own])
+    _delete_uncommitted(run.site, run.plan, {run.attempt.base_instant})
+
+
+def _delete_uncommitted(site: Site, plan: IndexPlan, own: Collection[str]) -> None:
+    """What attempts at the plan wrote and did not publish, also beside an index that a writer has made there meanwhile:
+    Hudi's readers take files of an instant before their timeline for committed, and would seek keys in our shards.
+    """
+    storage = InFolder(site.storage, FOLDER)
+    found = [file for index in plan.indexes for file in storage.list(index.name) if instant_of(file) in own]
+    known = known_instants(site) if found else frozenset()  # and nobody begins one of ours any more
+    delete_now(storage, [file.path for file in found if instant_of(file) not in known])
 
 
 def files_of_index(transaction: Transaction, name: str) -> tuple[str, ...]:

@@ -53,12 +53,23 @@ class MetadataTable:
         `definition` is what it will be, of one that is not defined before it is complete.
         """
         if name not in self.data.config.inflight_indexes:
-            raise Contradiction(
-                f"{self.data.storage.location}: the index {name} is not in flight any more "
-                "(hoodie.table.metadata.partitions.inflight): somebody completed or dropped it while it was built. "
-                "`hudi-engine index status` shows what there is."
-            )
+            raise Contradiction(f"{self.data.storage.location}: {self._what_became_of(name)}")
         return self._opened(name, definition or self.definitions.get(name))
+
+    def _what_became_of(self, name: str) -> str:
+        """Of an index that was in flight and is not."""
+        if name in self.index_names:
+            return (
+                f"another program completed the index {name} while it was built, most likely a writer that enables it "
+                "without hoodie.metadata.index.async=true and so made it anew. That one stays: compare it by "
+                f"`hudi-engine validate --index {name}`. Set hoodie.metadata.index.async=true on every writer before "
+                "the next build."
+            )
+        return (
+            f"another program dropped the index {name} while it was built: hoodie.table.metadata.partitions.inflight "
+            "does not list it any more. What was begun is undone; run the same request again, and set what "
+            "docs/writers.md says on every writer if it was one of them."
+        )
 
     def _opened(self, name: str, definition: IndexDefinition | None) -> Index:
         kind = kind_of(name)

@@ -2,19 +2,24 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 import pytest
 
+from hudi_engine.action.flags import flag_complete
 from hudi_engine.action.index import Ready, build
-from hudi_engine.action.schedule import IndexRequest
+from hudi_engine.action.plans import pending_plans
+from hudi_engine.action.schedule import IndexRequest, Skipped
+from hudi_engine.action.undo import run_abort
 from hudi_engine.errors import AccessDenied, Contradiction, EngineError, TimedOut, Unsupported
 from hudi_engine.format import properties
 from hudi_engine.index.definitions import DEFAULT_PATH
+from hudi_engine.index.kinds import shard_name_of
 from hudi_engine.table.properties_file import BACKUP, MAIN
+from tests.unit.action.builds import in_build
 from tests.valid import require_valid
 from tests.worlds.invariants import require_tidy
 from tests.worlds.stage import Cue, StagedStorage
@@ -172,6 +177,55 @@ def test_an_upgrade_while_the_base_is_made_is_refused_and_nothing_is_left_of_it(
     set_version(world, 8)
     assert content(world) == before
     require_built(world, name)
+
+
+def _made_by_a_writer(world: World, name: str) -> str:
+    """The one file of an index that is complete all at once."""
+    path = f".hoodie/metadata/{name}/{shard_name_of(name, 0)}_0-7-7_{world.next_time()}.hfile"
+    world.storage.create(path, b"the writer's")
+    flag_complete(world.table(), [name])
+    return path
+
+
+def _files_of(world: World, name: str) -> list[str]:
+    return [path for path in content(world) if path.startswith(f".hoodie/metadata/{name}/")]
+
+
+@each_kind
+def test_an_index_that_a_writer_makes_while_the_base_is_made_keeps_its_own_files_alone(name: str) -> None:
+    world = ready_for(name)
+    made: list[str] = []
+    stage = StagedStorage(world.storage.restarted())
+    stage.before("create", f"metadata/{name}/", lambda: made.append(_made_by_a_writer(world, name)))
+
+    said = refused(world, name, Contradiction, stage)
+
+    assert "hoodie.metadata.index.async=true" in said
+    assert _files_of(world, name) == made
+
+
+def _build_again(world: World) -> None:
+    assert isinstance(build(world.site("second"), request_for("record_index")), Skipped)
+
+
+def _abort(world: World) -> None:
+    (plan,) = pending_plans(world.table(), world.table().timeline()).values()
+    run_abort(world.site("second"), plan.requested_at)
+
+
+@pytest.mark.parametrize("go_on", [_build_again, _abort])
+def test_what_a_runner_that_died_wrote_beside_a_writers_index_is_removed_with_its_plan(
+    go_on: Callable[[World], None],
+) -> None:
+    world = ready_for("record_index")
+    made: list[str] = []
+    with pytest.raises(Contradiction):
+        in_build(world, lambda _: None, before_publishing=lambda: made.append(_made_by_a_writer(world, "record_index")))
+    assert {*_files_of(world, "record_index")} > {*made}
+
+    go_on(world)
+
+    assert _files_of(world, "record_index") == made
 
 
 @each_kind

@@ -11,6 +11,7 @@ from hudi_engine.action import catch_up as module
 from hudi_engine.action.catch_up import Behind, CatchUp, CaughtUp
 from hudi_engine.action.coverage import CAUGHT_UP
 from hudi_engine.action.execute import Run
+from hudi_engine.action.flags import flag_complete, unflag
 from hudi_engine.action.keeping import Overtaken
 from hudi_engine.action.schedule import IndexRequest
 from hudi_engine.concurrency.instant_times import just_below
@@ -321,6 +322,23 @@ def test_a_writer_that_never_ends_is_named_when_time_is_up() -> None:
         with pytest.raises(TimedOut, match=f"waiting for 1 pending: {write.instant}"):
             catching_up(run).run()
         assert 60_000 <= world.clock.now_ms() - began_ms < 65_000
+
+    in_build(world, body)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [(flag_complete, "hoodie.metadata.index.async=true"), (unflag, "another program dropped the index record_index")],
+)
+def test_who_finds_its_index_in_flight_no_more_says_what_became_of_it_and_what_to_do(
+    change: Callable[..., object], said: str
+) -> None:
+    world = world_of("v9_cow")
+
+    def body(run: Run) -> None:
+        change(world.table(), ["record_index"])
+        with pytest.raises(Contradiction, match=said):
+            catching_up(run).run()
 
     in_build(world, body)
 
