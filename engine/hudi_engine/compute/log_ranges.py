@@ -83,7 +83,7 @@ def _bounds(values: Any) -> tuple[Bound, Bound]:
 
 
 def _of_floats(values: Any) -> tuple[float, float]:
-    """As Java orders them, -0.0 before 0.0; but where Java has NaN for the greatest it is infinity (`footer_ranges`)."""
+    """As Java orders them, -0.0 before 0.0; but infinity where Java has NaN for the greatest (`footer_ranges`)."""
     numbers = values[~np.isnan(values)]
     if not numbers.size:
         return -math.inf, math.inf

@@ -25,6 +25,7 @@ from hudi_engine.format.parquet_types import BYTE_ARRAY, FLOAT, INT32, Leaf
 from hudi_engine.index.column_range import ColumnRange, greater, lesser
 from hudi_engine.index.definitions import IndexVersion
 from hudi_engine.storage.memory import MemoryStorage
+from hudi_engine.validate.entries import is_nan
 
 NAME = "a.parquet"
 
@@ -61,7 +62,7 @@ def has_room(about: ColumnRange, values: pa.Array) -> bool:
     bounds = about.least, about.greatest
     return all(
         lesser(bounds[0], value) == bounds[0] and repr(greater(bounds[1], value)) == repr(bounds[1])
-        for value in (math.inf if each != each else each for each in map(stored, values.drop_null()))
+        for value in (math.inf if is_nan(each) else each for each in map(stored, values.drop_null()))
         if value != 0 or not isinstance(value, float)
     )
 
