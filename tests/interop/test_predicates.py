@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from tests.interop.jvm import Jvm
-from tests.interop.live_checks import READING_ALL, require_found_by_value, require_rows, require_valid, run_engine
+from tests.interop.live_checks import READING_ALL, require_rows, require_valid, run_engine
 from tests.interop.readable import and_in_soak, newest_table
 from tests.interop.typed_rows import BORDERS, FILE_ROWS, ROWS, WORDS, TypedRows, key_of, partition_of
 

@@ -22,7 +22,11 @@ _NAMES: Final = (
     *("t", "u", "v", "w", "z", "~", "Łódź", "é", "北京", "北京京", "\ue000", "\ufff0", "\uffff", "😀", "😀😀", "😁"),
 )
 _FRACTIONS: Final = {
-    **{0: "-Infinity", 12: -0.0, 14: -0.0, 15: 0.0, 33: "Infinity"},
+    0: "-Infinity",
+    12: -0.0,
+    14: -0.0,
+    15: 0.0,
+    33: "Infinity",
     **dict.fromkeys((21, 28, 29, 30, 31), "NaN"),
 }
 _SCHEMA: Final = """
@@ -50,8 +54,8 @@ _LITERALS: Final = {
     "local": ("timestamp_ntz'1960-12-31 23:59:59.123456'", "timestamp_ntz'1969-12-31 23:59:59.123456'"),
     "late": ("80", "220"),
 }
-# Where bounds are likeliest to be wrong. None asks for NaN by name: Hudi asks Spark's cached frames of bounds, and these
-# leave NaN out, so that no bound leads to it (`hudi_engine.compute.footer_ranges`); `isnan` it does not translate.
+# Where bounds are likeliest to be wrong. None asks for NaN by name, which no index finds, Java's own neither: Hudi asks
+# Spark's cached frames of bounds, which leave NaN out (see `footer_ranges`); `isnan` it does not translate.
 BORDERS: Final = (
     "isnan(far)",
     "far > 1e300",
