@@ -87,6 +87,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
         java_metadata.secondary_lookup,
         java_metadata.tag,
         java_skipping.rows_where,
+        java_skipping.rows_that_are,
         java_pieces.load_properties,
         java_pieces.read_record,
         java_pieces.hfile_facts,

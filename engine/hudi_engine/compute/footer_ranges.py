@@ -1,7 +1,10 @@
 """The ranges of a base file's columns from its Parquet footer, as Hudi reads them, but for bounds that are none.
 
 Where they differ, queries of Java that skip files by Java's own bounds lose rows:
-- Of a column with NaN Java takes both bounds for 0.0 (#18754). Here the greatest is NaN, as it is in Spark's order.
+- Of a column with NaN Java takes both bounds for 0.0 (#18754). Here the greatest is infinity. It is not NaN, though
+  that comes last in Spark's order: Hudi asks a cached frame of all bounds, and what Spark knows of a batch of that
+  leaves NaN out. A query for what is beyond all other bounds would find no file, not even one with numbers. To NaN
+  itself no query is led, be the bound what it may.
 - Of a column without statistics, since its texts are long, Java takes all values for nulls (#18755; #18792 would
   mend both). Here the bounds are as wide as the type, and one value at least is none.
 - Of a column that came after the file was written Java says nothing, and its queries that ask for nulls in it and for
@@ -161,9 +164,10 @@ def _of_floats(least: float, greatest: float, writer: str) -> tuple[Bound, Bound
     Parquet's Java takes NaN for the greatest number when it writes; other writers leave it out without a trace.
     """
     if not writer.startswith(_TELLS_NAN):
-        greatest = math.nan
+        greatest = math.inf
     low = -math.inf if math.isnan(least) else least
-    return -0.0 if low == 0 else low, 0.0 if greatest == 0 else greatest
+    high = math.inf if math.isnan(greatest) else greatest
+    return -0.0 if low == 0 else low, 0.0 if high == 0 else high
 
 
 def _reader(leaf: Leaf, kind: pa.DataType) -> Callable[[bytes, ColumnChunk], Bound | None]:

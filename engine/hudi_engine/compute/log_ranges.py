@@ -83,14 +83,14 @@ def _bounds(values: Any) -> tuple[Bound, Bound]:
 
 
 def _of_floats(values: Any) -> tuple[float, float]:
-    """As Java orders them: NaN is the greatest, and -0.0 comes before 0.0."""
+    """As Java orders them, -0.0 before 0.0; but infinity where Java has NaN for the greatest (`footer_ranges`)."""
     numbers = values[~np.isnan(values)]
     if not numbers.size:
-        return math.nan, math.nan
+        return -math.inf, math.inf
     least, greatest = float(numbers.min()), float(numbers.max())
     signs = np.signbit(numbers[numbers == 0])
     if least == 0:
         least = -0.0 if signs.any() else 0.0
     if greatest == 0:
         greatest = -0.0 if signs.all() else 0.0
-    return least, math.nan if numbers.size < values.size else greatest
+    return least, math.inf if numbers.size < values.size else greatest

@@ -53,13 +53,13 @@ def widest_bounds(kind: pa.DataType) -> tuple[Bound, Bound]:
 
     A column without bounds is one that no query finds: Java's queries drop a file whose bounds are null for every
     comparison, be its null count what it may (#18755). A text that begins with 64 of the last character of all, or
-    bytes with 256 times 0xff, are all that would lie beyond.
+    bytes with 256 times 0xff, are all that would lie beyond, and NaN: not even NaN as a bound would lead to that.
     """
     bounds: tuple[Bound, Bound]
     if types.is_boolean(kind):
         bounds = False, True
     elif types.is_floating(kind):
-        bounds = -math.inf, math.nan
+        bounds = -math.inf, math.inf
     elif types.is_decimal(kind):
         digits = "9" * kind.precision
         bounds = Decimal(f"-{digits}e-{kind.scale}"), Decimal(f"{digits}e-{kind.scale}")

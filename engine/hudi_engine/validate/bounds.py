@@ -1,5 +1,6 @@
 """An entry of statistics beside the facts: everything in it that the rows do not bear out."""
 
+import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
@@ -118,7 +119,7 @@ def _bound_objections(entry: Entry, facts: ColumnFacts) -> Iterator[Objection]:
     high, highest = unit(certain.greatest), unit(possible.greatest)
     if (facts.may_lack_bounds or certain.has_nan) and _has_room(entry, low, high, has_nan=certain.has_nan):
         return  # wider than need be, since a footer cannot tell
-    hides_numbers = is_nan(entry.least) and low is not None  # NaN comes after all of them
+    hides_numbers = _is_beyond_numbers(entry.least) and low is not None and low != math.inf
     if hides_numbers or not _is_between(entry.least, (lowest, highest if low is None else low), facts):
         yield f"min {shown(entry.least)}", f"min {shown(lowest if low is None else low)}{_why(facts)}"
     if not _is_between(entry.greatest, (lowest if high is None else high, highest), facts):
@@ -127,11 +128,16 @@ def _bound_objections(entry: Entry, facts: ColumnFacts) -> Iterator[Objection]:
 
 def _has_room(entry: Entry, low: Any, high: Any, *, has_nan: bool) -> bool:
     if low is None:
-        return has_nan and is_nan(entry.greatest)
+        return has_nan and _is_beyond_numbers(entry.greatest)
     try:
         return bool(entry.least <= low and (is_nan(entry.greatest) or high <= entry.greatest))
     except TypeError:  # no bounds, or those of another type
         return False
+
+
+def _is_beyond_numbers(bound: object) -> bool:
+    """Whether it is what stands for NaN: Java's writers of logs have NaN for it, and we have infinity."""
+    return is_nan(bound) or bound == math.inf
 
 
 def _why(facts: ColumnFacts) -> str:
@@ -144,7 +150,7 @@ def _is_between(says: Any, bounds: tuple[Any, Any], facts: ColumnFacts) -> bool:
         says = unscaled(says, _WRAPPER_SCALE)
     if says is None:
         return facts.certain.least is None or facts.may_lack_bounds
-    if is_nan(says):
+    if is_nan(says) or (_is_beyond_numbers(says) and facts.possible.has_nan):
         return facts.possible.has_nan
     try:
         return facts.possible.least is not None and bool(bounds[0] <= says <= bounds[1])

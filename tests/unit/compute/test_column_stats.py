@@ -26,6 +26,7 @@ from hudi_engine.format.parquet_types import BYTE_ARRAY, FLOAT, INT32, Leaf
 from hudi_engine.index.column_range import ColumnRange, greater, lesser
 from hudi_engine.index.definitions import IndexVersion
 from hudi_engine.storage.memory import MemoryStorage
+from hudi_engine.validate.entries import is_nan
 
 NAME = "a.parquet"
 
@@ -58,10 +59,11 @@ def stored(value: Any) -> Any:
 
 
 def has_room(about: ColumnRange, values: pa.Array) -> bool:
+    """For all values, infinity standing for NaN."""
     bounds = about.least, about.greatest
     return all(
         lesser(bounds[0], value) == bounds[0] and repr(greater(bounds[1], value)) == repr(bounds[1])
-        for value in map(stored, values.drop_null())
+        for value in (math.inf if is_nan(each) else each for each in map(stored, values.drop_null()))
         if value != 0 or not isinstance(value, float)
     )
 
@@ -143,15 +145,15 @@ ONE, NAN, MINUS_NOUGHT, NOUGHT = b"\0\0\x80?", b"\0\0\xc0\x7f", b"\0\0\0\x80", b
 @pytest.mark.parametrize(
     ("bounds", "writer", "expected"),
     [
-        ((ONE, NAN), "parquet-mr version 1.13.1", (1.0, math.nan)),
-        ((NAN, NAN), "parquet-mr version 1.13.1", (-math.inf, math.nan)),
-        (None, "parquet-mr version 1.13.1", (-math.inf, math.nan)),
+        ((ONE, NAN), "parquet-mr version 1.13.1", (1.0, math.inf)),
+        ((NAN, NAN), "parquet-mr version 1.13.1", (-math.inf, math.inf)),
+        (None, "parquet-mr version 1.13.1", (-math.inf, math.inf)),
         ((NOUGHT, MINUS_NOUGHT), "parquet-mr version 1.13.1", (-0.0, 0.0)),
         ((ONE, ONE), "parquet-mr version 1.13.1", (1.0, 1.0)),
-        ((ONE, ONE), "parquet-cpp-arrow version 22", (1.0, math.nan)),
+        ((ONE, ONE), "parquet-cpp-arrow version 22", (1.0, math.inf)),
     ],
 )
-def test_floats_have_room_for_nan_and_for_either_nought(
+def test_floats_have_room_for_either_nought_and_no_bound_is_nan(
     bounds: tuple[bytes, bytes] | None, writer: str, expected: tuple[float, float]
 ) -> None:
     about = only(footer(FLOAT, pa.float32(), writer, chunk(bounds)))
@@ -281,13 +283,15 @@ def test_logs_are_of_the_rows_in_all_blocks_and_of_none_where_there_are_deletion
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ([0.0, 1.0, math.nan], (0.0, math.nan)),
-        ([math.nan], (math.nan, math.nan)),
+        ([0.0, 1.0, math.nan], (0.0, math.inf)),
+        ([math.nan], (-math.inf, math.inf)),
         ([0.0, -0.0], (-0.0, 0.0)),
         ([-1.0, -0.0], (-1.0, -0.0)),
     ],
 )
-def test_floats_in_logs_are_in_the_order_of_java(values: list[float], expected: tuple[float, float]) -> None:
+def test_floats_in_logs_are_in_the_order_of_java_and_no_bound_is_nan(
+    values: list[float], expected: tuple[float, float]
+) -> None:
     found = of_log([log_block(pa.table({"x": values}))], "x")
 
     assert found is not None
