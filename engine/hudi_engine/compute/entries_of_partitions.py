@@ -10,6 +10,7 @@ import pyarrow as pa
 from hudi_engine.compute.column_stats import StatsReader, partition_ranges
 from hudi_engine.compute.footer_ranges import Ranges
 from hudi_engine.compute.order import DataPartition
+from hudi_engine.index.column_range import RANGE_BYTES
 from hudi_engine.index.keys import partition_stats_key
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.ranges import REMOTE_READERS, in_order
@@ -36,6 +37,9 @@ class PartitionStatsEntries:
         files = in_order(look, partition.files, threads, _AHEAD)
         ranges = (self.reader.ranges_of([file])[0] for file in files)
         return partition_ranges(partition.name, ranges, self.kinds, self.reader.version)
+
+    def size_of(self, ranges: Ranges | None) -> int:
+        return RANGE_BYTES * len(ranges or ())
 
     def of(self, partitions: Sequence[Ranges | None]) -> pa.Table:
         ranges = (each for some in partitions for each in some or ())
