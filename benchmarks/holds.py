@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 
-def quantiles_of(holds_ms: Sequence[int]) -> dict[str, int]:
+def quantiles_of(holds_ms: Sequence[float]) -> dict[str, float]:
     """Of each share the least hold that so many of all do not exceed."""
     ascending = sorted(holds_ms)
     return {
@@ -14,5 +14,5 @@ def quantiles_of(holds_ms: Sequence[int]) -> dict[str, int]:
     }
 
 
-def _quantile(ascending: Sequence[int], percent: int) -> int:
+def _quantile(ascending: Sequence[float], percent: int) -> float:
     return ascending[-(-percent * len(ascending) // 100) - 1]

@@ -24,9 +24,11 @@ def local(folder: Path, index: str, columns: Sequence[str]) -> dict[str, Any]:
     from hudi_engine.action.index import Ready, build  # noqa: PLC0415 - each side has its own imports in memory only
     from hudi_engine.action.schedule import IndexRequest  # noqa: PLC0415
     from hudi_engine.cli.jobs import site_of  # noqa: PLC0415
+    from hudi_engine.compute.heap import share_heaps  # noqa: PLC0415
     from hudi_engine.compute.local import LocalCompute  # noqa: PLC0415
     from hudi_engine.watch import Unwatched  # noqa: PLC0415
 
+    share_heaps()  # as the command does
     with tempfile.TemporaryDirectory() as scratch:
         compute = LocalCompute(_THREADS, _MEMORY_BYTES, Path(scratch))
         site = site_of(str(folder), {"hudi.engine.single.writer": "true"}, compute, Unwatched())

@@ -3,7 +3,8 @@
     python -m benchmarks.record_index [--rows N] [--rounds N] [--heaps]
 
 Prints work, seconds, processor seconds, peak memory of all processes, bytes and ratios, all measured in this run,
-indexes compared key by key, and writes benchmarks/out/record_index.json. Tables are made by Spark once and kept in the
+indexes compared key by key, and writes benchmarks/out/record_index.json; a goal that is missed is said to be, and
+indexes that are not equal are a failure. Tables are made by Spark once and kept in the
 user's cache folder.
 
 The start of Python, Spark and the JVM is not counted. Of Java and of Spark the second build of a session counts, with
@@ -27,6 +28,7 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table as Grid
 
+from benchmarks.goals import MOST_OF_JAVAS_BYTES, MOST_OF_JAVAS_MEMORY, Goal, at_least, at_most, finish
 from benchmarks.holds import quantiles_of
 from benchmarks.processes import Measured, run_watched
 from hudi_engine.format.hfile.read import read_hfile
@@ -47,6 +49,7 @@ TRIED: Mapping[str, Sequence[str]] = {
 ROOMY = {"java": "6g", "spark": "2g"}
 SIDES = ("java", "spark", "local", "floor")
 WITHIN = 1.1
+TIMES_AS_FAST, FLATNESS = {"spark": 8, "local": 15}, 1.15  # goals
 _FOLDER = ".hoodie/metadata/record_index"
 Found = dict[str, Any]
 
@@ -64,6 +67,15 @@ def main() -> None:
     OUT.write_text(json.dumps(document, indent=2) + "\n")
     show(document)
     print(f"written to {OUT.relative_to(Path.cwd())}")
+    finish(goals(document), document["equal"])
+
+
+def goals(document: Found) -> Iterator[Goal]:
+    for side, wanted in TIMES_AS_FAST.items():
+        yield at_least(f"{NAMES[side]}: as fast as Hudi 1.2.0", document["times_as_fast_as_java"][side], wanted)
+        yield at_most(f"{NAMES[side]}: memory of Java's", document["share_of_javas_memory"][side], MOST_OF_JAVAS_MEMORY)
+        yield at_most(f"{NAMES[side]}: bytes of Java's", document["share_of_javas_bytes"][side], MOST_OF_JAVAS_BYTES)
+        yield at_most(f"{NAMES[side]}: memory of ten times the keys", document["flatness"][side]["ratio"], FLATNESS)
 
 
 def measure(rows: int, rounds: int) -> Found:

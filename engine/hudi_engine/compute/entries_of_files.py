@@ -9,7 +9,9 @@ from hudi_engine.compute.bloom_filters import read_bloom_filter
 from hudi_engine.compute.column_stats import Looked, StatsReader
 from hudi_engine.compute.order import DataFile
 from hudi_engine.format.names import parse_base_file
+from hudi_engine.format.parquet_footers import Part
 from hudi_engine.index.bloom_entries import FileFilter, bloom_entries
+from hudi_engine.index.column_range import RANGE_BYTES
 from hudi_engine.index.keys import bloom_filter_key, column_stats_key
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.stats_entries import stats_entries
@@ -31,6 +33,10 @@ class BloomFilterEntries:
             return None
         return FileFilter(file.partition, file.stat.name, name.instant, stored)
 
+    def size_of(self, file: FileFilter | None) -> int:
+        """The filter, and its entry: as it is made, in the array of all, and in that of its shard."""
+        return 0 if file is None else 4 * len(file.filter.text)
+
     def of(self, files: Sequence[FileFilter | None]) -> pa.Table:
         return bloom_entries(filter(None, files), self.table_version)
 
@@ -48,6 +54,11 @@ class ColumnStatsEntries:
 
     def look(self, file: DataFile) -> Looked:
         return self.reader.look(file.partition, file.stat)
+
+    def size_of(self, file: Looked) -> int:
+        """The footer as it was read, and what follows from it."""
+        footer = len(file.found.data) if isinstance(file.found, Part) else 0
+        return footer + RANGE_BYTES * len(self.reader.columns)
 
     def of(self, files: Sequence[Looked]) -> pa.Table:
         ranges = (each for some in self.reader.ranges_of(files) for each in some or ())

@@ -10,6 +10,7 @@ import pyarrow as pa
 from hudi_engine.compute.column_stats import StatsReader, partition_ranges
 from hudi_engine.compute.footer_ranges import Ranges
 from hudi_engine.compute.order import DataPartition
+from hudi_engine.index.column_range import RANGE_BYTES
 from hudi_engine.index.keys import partition_stats_key
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.ranges import REMOTE_READERS, in_order
@@ -32,10 +33,15 @@ class PartitionStatsEntries:
     def look(self, partition: DataPartition) -> Ranges | None:
         """Of a remote store several files are read at once, and each is made part of the whole in its turn."""
         threads = REMOTE_READERS if is_remote(self.reader.storage) else 1
-        look = partial(self.reader.look, partition.name)
-        files = in_order(look, partition.files, threads, _AHEAD)
-        ranges = (self.reader.ranges_of([file])[0] for file in files)
+        ranges = in_order(partial(self._ranges_of, partition.name), partition.files, threads, _AHEAD)
         return partition_ranges(partition.name, ranges, self.kinds, self.reader.version)
+
+    def _ranges_of(self, partition: str, file: FileStat) -> Ranges | None:
+        # What waits for its turn are ranges: a footer with a filter may have half a megabyte.
+        return self.reader.ranges_of([self.reader.look(partition, file)])[0]
+
+    def size_of(self, ranges: Ranges | None) -> int:
+        return RANGE_BYTES * len(ranges or ())
 
     def of(self, partitions: Sequence[Ranges | None]) -> pa.Table:
         ranges = (each for some in partitions for each in some or ())

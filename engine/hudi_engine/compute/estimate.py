@@ -125,7 +125,7 @@ def estimate_of_files(slices: Sequence[FileSlice], sizes: FileSizes, shards: int
         shards=shards,
         read_bytes=files * _FOOTER_BYTES,
         write_bytes=keys * sizes.entry_bytes,
-        memory_bytes=limits.memory_bytes + 2 * keys * sizes.entry_bytes // max(1, shards),
+        memory_bytes=limits.memory_bytes,
         seconds=files / _FILES_A_SECOND,
     )
 

@@ -16,6 +16,7 @@ from hudi_engine.compute.duplicates import Duplicates, refuse_duplicates
 from hudi_engine.compute.file_entries import Room, build_of_files
 from hudi_engine.compute.keys import require_stored_keys
 from hudi_engine.compute.order import BuildOrder, Built, FileOrder
+from hudi_engine.compute.runs import RUN, SliceKeys, run_of
 from hudi_engine.compute.shard import ShardResult, ShardWriter, recipe_of, values_of
 from hudi_engine.compute.shard_names import Group, ShardAttempt, groups_of, shard_file_ids
 from hudi_engine.compute.spill import Spill
@@ -44,14 +45,14 @@ class LocalCompute:
     def build(self, order: BuildOrder, storage: Storage, watch: Watch) -> Built:
         require_stored_keys(order.reader.config, storage.location)
         with tempfile.TemporaryDirectory(dir=self.scratch, prefix="index-") as folder:
-            spill = Spill(Path(folder), self.memory_bytes // _PARTS)
+            spill = Spill(Path(folder), self.memory_bytes // _PARTS, RUN, run_of)
             self._read(order, spill, watch)
             return self._write(order, spill, storage, watch, Path(folder))
 
     def build_of_files(self, order: FileOrder[Any], storage: Storage, watch: Watch) -> Built:
-        return build_of_files(order, storage, watch, Room(self.memory_bytes // _PARTS, self.scratch))
+        return build_of_files(order, storage, watch, Room(self.memory_bytes, self.scratch))
 
-    def _read(self, order: BuildOrder, spill: Spill, watch: Watch) -> None:
+    def _read(self, order: BuildOrder, spill: Spill[SliceKeys], watch: Watch) -> None:
         groups = groups_of(order.shard_counts)
         # The largest first, so that no thread is left alone with one in the end.
         numbers = sorted(range(len(order.slices)), key=lambda number: -order.slices[number].size_bytes)
@@ -62,7 +63,9 @@ class LocalCompute:
             for rows in done:
                 watch.advance(1, rows)
 
-    def _write(self, order: BuildOrder, spill: Spill, storage: Storage, watch: Watch, scratch: Path) -> Built:
+    def _write(
+        self, order: BuildOrder, spill: Spill[SliceKeys], storage: Storage, watch: Watch, scratch: Path
+    ) -> Built:
         writer = ShardWriter(values_of(order), recipe_of(order.table_version, order.created_ms))
         targets = [
             ShardAttempt(file_id, place, order.attempt, 0, order.instant, order.entries.index)
@@ -83,13 +86,13 @@ class LocalCompute:
         return Built(tuple(files), sum(file.entries for file in files))
 
 
-def _read_slice(order: BuildOrder, number: int, group: Group, spill: Spill, is_over: Event) -> int:
+def _read_slice(order: BuildOrder, number: int, group: Group, spill: Spill[SliceKeys], is_over: Event) -> int:
     """How many rows the slice has; their keys are in the spill."""
     rows, entries = 0, order.entries
     for parts in split_all(entries.keys_of(order.reader, order.slices[number]), group, entries.hashed):
         if is_over.is_set():
             break
-        spill.add(parts, number)
+        spill.add([(place, SliceKeys(keys, number)) for place, keys in parts])
         rows += sum(len(part.keys) for part in parts)
     _give_back()
     return rows
@@ -101,7 +104,10 @@ def _give_back() -> None:
 
 
 def _write_shard(
-    write: Callable[[Iterator[Any], ShardAttempt], ShardResult], target: ShardAttempt, spill: Spill, is_over: Event
+    write: Callable[[Iterator[Any], ShardAttempt], ShardResult],
+    target: ShardAttempt,
+    spill: Spill[SliceKeys],
+    is_over: Event,
 ) -> ShardResult:
     result = write(_until(is_over, spill.run(target.place)), target)
     _give_back()

@@ -78,11 +78,13 @@ class EntriesOf(Protocol[_Source_contra, _Looked]):
     """Which entries an index has of sources, files or partitions, by the schema ENTRIES; maybe none.
 
     `look` reads all that must be read of one, `of` makes the entries of some: what is done for many is done once.
+    `size_of` says about how many bytes one takes meanwhile.
     """
 
     @property
     def index(self) -> str: ...
     def look(self, source: _Source_contra, /) -> _Looked: ...
+    def size_of(self, looked: _Looked, /) -> int: ...
     def of(self, looked: Sequence[_Looked], /) -> pa.Table: ...
 
 

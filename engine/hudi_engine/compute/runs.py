@@ -1,13 +1,13 @@
-"""Runs: sorted keys of one shard, each with the number of the slice that its row is in."""
+"""Runs: rows of one shard sorted by their keys, each with the number of its slice, or with the value of an entry."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_engine.compute.order import ENTRIES
 from hudi_engine.compute.sort import sort_order
 
 RUN: Final = pa.schema(
@@ -24,39 +24,52 @@ class SliceKeys(NamedTuple):
     keys: Any
     number: int
 
+    @property
+    def nbytes(self) -> int:
+        return int(self.keys.nbytes)
+
 
 def run_of(gathered: Sequence[SliceKeys], piece_bytes: int = _PIECE_BYTES) -> Iterator[Any]:
     """All these keys as one run: record batches by the schema RUN, each made when it is asked for."""
     keys = pa.concat_arrays([some.keys for some in gathered])
     numbers = np.repeat(np.array([some.number for some in gathered], np.int32), [len(some.keys) for some in gathered])
-    return sorted_run(keys, numbers, piece_bytes)
+    return sorted_run(pa.record_batch([keys, pa.array(numbers)], schema=RUN), piece_bytes)
 
 
-def merged(runs: Sequence[Iterator[Any]]) -> Iterator[Any]:
+def run_of_entries(gathered: Sequence[pa.Table], piece_bytes: int = _PIECE_BYTES) -> Iterator[Any]:
+    """All these entries as one run, by the schema ENTRIES."""
+    whole = pa.concat_tables(gathered).combine_chunks()
+    return sorted_run(pa.record_batch([whole["key"].chunk(0), whole["value"].chunk(0)], schema=ENTRIES), piece_bytes)
+
+
+def merged(runs: Sequence[Iterator[Any]], piece_bytes: int = _PIECE_BYTES) -> Iterator[Any]:
     """Several runs of one shard as one. Of each run one piece is in memory."""
     heads = [head for run in runs if (head := _Head.of(run)) is not None]
     while len(heads) > 1:
         # Up to this key every run is at hand; what is taken ends at least one piece.
         pivot = min(head.last for head in heads)
-        parts = pa.Table.from_batches([part for head in heads if len(part := head.take(pivot))], RUN).combine_chunks()
+        parts = pa.Table.from_batches([part for head in heads if len(part := head.take(pivot))]).combine_chunks()
         for whole in parts.to_batches():
-            yield from sorted_run(whole["key"], whole["slice"].to_numpy())
+            yield from sorted_run(whole, piece_bytes)
         heads = [head for head in heads if head.has_more]
     for head in heads:
         yield head.piece
         yield from head.rest
 
 
-def sorted_run(keys: Any, numbers: npt.NDArray[np.int32], piece_bytes: int = _PIECE_BYTES) -> Iterator[Any]:
-    """Keys, each with the number of its slice, as one run."""
-    order = sort_order(keys)
-    ends = np.cumsum(pc.binary_length(keys).to_numpy()[order])
+def sorted_run(rows: Any, piece_bytes: int = _PIECE_BYTES) -> Iterator[Any]:
+    """The rows of a batch, which has their keys in `key`, as one run."""
+    order = sort_order(rows["key"])
+    ends = np.cumsum(_row_bytes(rows)[order])
     first, done = 0, 0
     while first < len(order):
         last = min(first + _PIECE_ROWS, max(first + 1, int(ends.searchsorted(done + piece_bytes, "right"))))
-        some = order[first:last]
-        yield pa.record_batch([keys.take(pa.array(some)), pa.array(numbers[some])], schema=RUN)
+        yield rows.take(pa.array(order[first:last]))
         first, done = last, int(ends[last - 1])
+
+
+def _row_bytes(rows: Any) -> Any:
+    return sum(pc.binary_length(each).to_numpy() for each in rows.columns if pa.types.is_large_binary(each.type))
 
 
 class _Head:

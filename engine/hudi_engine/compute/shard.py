@@ -2,15 +2,16 @@
 
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import pyarrow as pa
 
 from hudi_engine.compute.duplicates import Duplicates, unique
-from hudi_engine.compute.order import BuildOrder, ShardFile
+from hudi_engine.compute.order import ENTRIES, BuildOrder, ShardFile
 from hudi_engine.compute.shard_names import ShardAttempt
 from hudi_engine.format.hfile.write import Recipe, hfile_chunks
 from hudi_engine.index.entries import WRITTEN_SCHEMA
@@ -23,7 +24,6 @@ _FOR: Final = (
     "an HFile before it is copied to the table",
     "Make room, or let TMPDIR name a folder on a larger disk, and build again.",
 )
-_ENTRY: Final = pa.schema([pa.field("key", pa.large_binary()), pa.field("value", pa.large_binary())])
 
 
 def values_of(order: BuildOrder) -> Any:
@@ -53,32 +53,52 @@ class ShardWriter:
     recipe: Recipe
 
     def write(self, run: Iterable[Any], target: ShardAttempt, storage: Storage, scratch: Path) -> ShardResult:
-        """The HFile made of a run, in a nameless file below `scratch` first, then in the data table's `storage`.
-
-        Whether there is to be one is known at its end only, and beside the table nothing is left of a dead process.
-        """
+        """The HFile made of a run. Whether there is to be one is known at its end only."""
         duplicates = Duplicates()
-        entries = _Entries(self.values)
-        with tempfile.TemporaryFile(dir=scratch) as file:
-            with room_in(scratch, *_FOR):
-                file.writelines(hfile_chunks(entries.of(unique(run, duplicates)), self.recipe))
-                file.flush()
-            if duplicates.count or not entries.count:
-                return ShardResult(None, duplicates)
-            size_bytes = file.tell()
-            file.seek(0)
-            storage.create_in_parts(f"{FOLDER}/{target.path}", iter(partial(file.read, _PART_BYTES), b""))
-        return ShardResult(ShardFile(target.file_id, target.path, size_bytes, entries.count), duplicates)
+        with hfile_of(self._entries(unique(run, duplicates)), self.recipe, scratch) as made:
+            file = None if duplicates.count else made.create(target, storage)
+        return ShardResult(file, duplicates)
+
+    def _entries(self, run: Iterable[Any]) -> Iterator[Any]:
+        for piece in run:
+            yield pa.record_batch([piece["key"], self.values.take(piece["slice"])], schema=ENTRIES)
+
+
+@contextmanager
+def hfile_of(entries: Iterable[Any], recipe: Recipe, scratch: Path) -> Iterator["MadeHFile"]:
+    """The HFile of these batches, in a nameless file below `scratch`: of a process that dies nothing is left."""
+    counted = _Counted()
+    with tempfile.TemporaryFile(dir=scratch) as file:
+        with room_in(scratch, *_FOR):
+            file.writelines(hfile_chunks(counted.of(entries), recipe))
+            file.flush()
+        yield MadeHFile(file, counted.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeHFile:
+    """An HFile that is not in the table yet."""
+
+    file: IO[bytes]
+    entries: int
+
+    def create(self, target: ShardAttempt, storage: Storage) -> ShardFile | None:
+        """Puts it into the data table's `storage`, unless it has no entries."""
+        if not self.entries:
+            return None
+        size_bytes = self.file.tell()
+        self.file.seek(0)
+        storage.create_in_parts(f"{FOLDER}/{target.path}", iter(partial(self.file.read, _PART_BYTES), b""))
+        return ShardFile(target.file_id, target.path, size_bytes, self.entries)
 
 
 @dataclass(slots=True)
-class _Entries:
-    """Keys with their values, counted as they go by."""
+class _Counted:
+    """Batches, counted as they go by."""
 
-    values: Any
-    count: int = 0
+    entries: int = 0
 
-    def of(self, run: Iterable[Any]) -> Iterator[Any]:
-        for piece in run:
-            self.count += len(piece)
-            yield pa.record_batch([piece["key"], self.values.take(piece["slice"])], schema=_ENTRY)
+    def of(self, batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            self.entries += len(batch)
+            yield batch

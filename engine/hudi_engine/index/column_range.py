@@ -11,6 +11,9 @@ from pyarrow import types
 Bound = bool | int | float | str | bytes | Decimal
 """A value as it is stored: dates, times and timestamps as the whole numbers that the file has for them."""
 
+RANGE_BYTES: Final = 1 << 10
+"""What a range and the entry made of it take in memory, about."""
+
 _GREATEST_TEXT: Final = "\U0010ffff" * 64
 _GREATEST_BYTES: Final = b"\xff" * 256
 # Java multiplies seconds back into microseconds, which goes beyond 64 bits in the very first second.

@@ -18,6 +18,7 @@ from pyspark import Accumulator, Broadcast
 
 from hudi_engine.compute.heap import share_heaps
 from hudi_engine.compute.order import RowEntries
+from hudi_engine.compute.runs import RUN, SliceKeys, run_of
 from hudi_engine.compute.shard import ShardResult, ShardWriter
 from hudi_engine.compute.shard_names import Group, ShardAttempt
 from hudi_engine.compute.spill import Spill
@@ -122,7 +123,7 @@ class Writing:
         share_heaps()
         build = self.build.value
         with told_to_driver(), _ready_for_the_next(), _scratch() as folder:
-            spill = Spill(Path(folder), build.memory_bytes // _SPILL_PARTS)
+            spill = Spill(Path(folder), build.memory_bytes // _SPILL_PARTS, RUN, run_of)
             for _, content in parcels:
                 _unpack(content, place, spill)
             storage = WrittenOnce(build.reader.storage())
@@ -164,13 +165,13 @@ def _packed(gathered: list[tuple[Any, int]]) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _unpack(content: bytes, place: int, spill: Spill) -> None:
+def _unpack(content: bytes, place: int, spill: Spill[SliceKeys]) -> None:
     for batch in pa.ipc.open_stream(content):
         numbers = batch["slice"].to_numpy()
         borders = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(numbers)]
         keys = pc.cast(batch["key"], pa.large_binary())
         for start, end in pairwise(borders):
-            spill.add([ShardKeys(place, keys.slice(start, end - start))], int(numbers[start]))
+            spill.add([(place, SliceKeys(keys.slice(start, end - start), int(numbers[start])))])
 
 
 def _scratch() -> "tempfile.TemporaryDirectory[str]":

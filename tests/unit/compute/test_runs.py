@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hudi_engine.compute.runs import SliceKeys, merged, run_of, sorted_run
+from hudi_engine.compute.runs import RUN, SliceKeys, merged, run_of, sorted_run
 
 keys = st.lists(st.binary(min_size=1, max_size=6), max_size=40)
 
@@ -21,7 +20,8 @@ def rows_of(run: Iterator[Any]) -> list[tuple[bytes, int]]:
 
 
 def run_in_small_pieces(some: list[bytes], number: int, piece_bytes: int) -> Iterator[Any]:
-    return sorted_run(pa.array(some, pa.large_binary()), np.full(len(some), number, np.int32), piece_bytes)
+    numbers = pa.array([number] * len(some), pa.int32())
+    return sorted_run(pa.record_batch([pa.array(some, pa.large_binary()), numbers], schema=RUN), piece_bytes)
 
 
 @given(st.lists(keys, max_size=5), st.integers(1, 60))

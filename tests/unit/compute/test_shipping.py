@@ -3,10 +3,9 @@
 import pickle
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
-from hudi_engine.compute.runs import sorted_run
+from hudi_engine.compute.runs import RUN, sorted_run
 from hudi_engine.compute.shard import ShardWriter, recipe_of, values_of
 from hudi_engine.compute.shard_names import Group, ShardAttempt
 from tests.unit.compute.tables import SOLO, KeyTable, file_id
@@ -16,12 +15,12 @@ def test_a_shard_is_written_by_another_process_as_by_this_one(tmp_path: Path) ->
     table = KeyTable.of({("p", file_id(1)): ["a", "b"]})
     writer = ShardWriter(values_of(table.order({None: 1})), recipe_of(9, 1))
     target = ShardAttempt("record-index-0000-0", 0, 1, 0, SOLO)
-    keys, numbers = pa.array([b"b", b"a"], pa.large_binary()), np.zeros(2, np.int32)
+    rows = pa.record_batch([pa.array([b"b", b"a"], pa.large_binary()), pa.array([0, 0], pa.int32())], schema=RUN)
 
-    here = writer.write(sorted_run(keys, numbers), target, table.storage, tmp_path)
+    here = writer.write(sorted_run(rows), target, table.storage, tmp_path)
     there_writer, there_target = pickle.loads(pickle.dumps((writer, target)))
     elsewhere = KeyTable.of({}).storage
-    there = there_writer.write(sorted_run(keys, numbers), there_target, elsewhere, tmp_path)
+    there = there_writer.write(sorted_run(rows), there_target, elsewhere, tmp_path)
 
     path = f".hoodie/metadata/{target.path}"
     assert (there.file, there.duplicates) == (here.file, here.duplicates)
