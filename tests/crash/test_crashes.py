@@ -38,7 +38,7 @@ _IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
 _TURNS = {"v6_mor": (0,), "v8_cow": (0, 2, 4), "v9_mor": (4,)}
 _STARTS = tuple(STARTS) if _IS_SOAK else tuple(_TURNS)
 # As README says it.
-_LEAST_CASES = 6_000 if _IS_SOAK else 850
+_LEAST_CASES = 6_000 if _IS_SOAK else 1_000
 _STARTS_OF_ERRORS = ("v6_mor", "v9_mor") if _IS_SOAK else ("v9_mor",)
 _NOT_GLOBAL = BY_PARTITION | OTHER_KINDS
 _EVERY_PAIR = [(start, verb) for verb, each in _NOT_GLOBAL.items() for start in each.starts]
