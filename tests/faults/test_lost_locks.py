@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from tests.faults.engine import RECORD_INDEX, Ended, Engine, Pause, build_until_ready
-from tests.faults.live import Scene
+from tests.faults.live import SHORT_LEASE, Scene
 from tests.faults.remains import content, require_nothing_of_it, require_ready_and_nothing_left
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import run_engine
@@ -189,12 +189,12 @@ def test_nothing_is_taken_away_once_the_lock_is_lost(
     if verb == "drop":
         build_until_ready(scene.folder, scene.options)
     else:
-        with Engine(scene.folder, scene.options, [Pause("flagged", _FLAG)]) as engine:
+        with Engine(scene.folder, {**scene.options, **SHORT_LEASE}, [Pause("flagged", _FLAG)]) as engine:
             assert engine.pauses("flagged")
     pauses = [Pause("inside", f"^{_STEPS[since]}$", how="stop")]
-    with Engine(scene.folder, _through_network(scene, servers), pauses, verb=verb) as engine:
+    with Engine(scene.folder, {**_through_network(scene, servers), **SHORT_LEASE}, pauses, verb=verb) as engine:
         _require_nothing_changed_without_lock(engine, scene, servers, fault)
-    with Engine(scene.folder, scene.options, verb=verb) as engine:
+    with Engine(scene.folder, {**scene.options, **SHORT_LEASE}, verb=verb) as engine:
         assert engine.end().code == 0
     require_nothing_of_it(scene.folder)
 
