@@ -180,13 +180,45 @@ def test_a_lock_that_is_not_to_be_had_is_waited_for_and_refused(
     kind: str, settings: Mapping[str, str], word: str, stand: Stand, run: Run
 ) -> None:
     table = stand(kind)
-    (table / ".hoodie/lock").write_text("{}")
+    if settings is not ZOOKEEPER_IS_DOWN:
+        (table / ".hoodie/lock").write_text("{}")
     before = files(table)
 
     ran = run("index", "build", table, *KINDS[kind], *conf(settings), "--json")
 
     assert (ran.code, ran.document["outcome"], ran.document["retry"]) == (22, "failed", True)
     assert word in ran.document["reason"]
+    assert files(table) == before
+
+
+@each_kind
+@pytest.mark.parametrize("arguments", [(ALONE,), conf(ZOOKEEPER_IS_DOWN)], ids=["no lock", "ZooKeeper"])
+def test_another_lock_than_the_one_that_somebody_holds_is_refused_naming_both(
+    kind: str, arguments: tuple[str, ...], stand: Stand, run: Run
+) -> None:
+    table = stand(kind)
+    (table / ".hoodie/lock").write_text("")
+    before = files(table)
+
+    ran = run("index", "build", table, *KINDS[kind], *arguments)
+
+    require_refusal(ran, 20, ".hoodie/lock", "FileSystemBasedLockProvider")
+    assert files(table) == before
+
+
+@each_kind
+def test_a_promise_to_be_alone_is_refused_where_a_writers_heart_beats(kind: str, stand: Stand, run: Run) -> None:
+    table = stand(kind)
+    (table / ".hoodie/timeline/20261118130000000.deltacommit.requested").touch()
+    (table / ".hoodie/.heartbeat").mkdir(exist_ok=True)
+    (table / ".hoodie/.heartbeat/20261118130000000").touch()
+    before = files(table)
+
+    ran = run("index", "build", table, *KINDS[kind], ALONE)
+
+    require_refusal(
+        ran, 20, "20261118130000000 (deltacommit", "hudi.engine.single.writer", "hoodie.write.lock.provider"
+    )
     assert files(table) == before
 
 

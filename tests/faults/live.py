@@ -9,10 +9,11 @@ from typing import Any, Final
 from tests.faults.engine import wait_until
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import require_found_by_java, require_rows
-from tests.interop.live_writers import SERVICES, SEVERAL_WRITERS, Author, LiveTable, Writer
+from tests.interop.live_writers import COMPACTION, SERVICES, SEVERAL_WRITERS, Author, LiveTable, Writer
 
 TABLE_VERSION: Final = 9
 COPY_ON_WRITE: Final = "COPY_ON_WRITE"
+MERGE_ON_READ: Final = "MERGE_ON_READ"
 # What docs/writers.md recommends.
 RECOMMENDED: Final = {
     "hoodie.metadata.record.index.enable": "true",
@@ -36,10 +37,12 @@ class Scene:
         lock: Mapping[str, str],
         own: Mapping[str, str],
         writers: Mapping[str, str] = RECOMMENDED,
+        table_type: str = COPY_ON_WRITE,
     ) -> None:
-        table = LiveTable(folder, TABLE_VERSION, COPY_ON_WRITE, lock)
+        table = LiveTable(folder, TABLE_VERSION, table_type, lock)
+        services = {**SERVICES, **(COMPACTION if table_type == MERGE_ON_READ else {})}
         self.folder = folder
-        self.writer = Writer(jvm, table, Author("a", 0), {**writers, **SERVICES})
+        self.writer = Writer(jvm, table, Author("a", 0), {**writers, **services})
         self.options = {**SEVERAL_WRITERS, **lock, **writers, **own}
         self._failures: list[BaseException] = []
         self.writer.commit(self.writer.author.first_step(_KEYS_AT_FIRST))

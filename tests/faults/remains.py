@@ -1,8 +1,10 @@
 """What may be left of a build, and what may not."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Final
 
 from hudi_engine.action.attempts import FOLDER as ATTEMPTS
 from hudi_engine.action.flags import COMPLETE_KEY, IN_FLIGHT_KEY
@@ -14,26 +16,55 @@ from hudi_engine.format.instant_names import Action
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.metadata_table import MetadataTable, open_metadata_table
 from hudi_engine.storage.open import open_storage
-from hudi_engine.table.properties_file import read_properties
+from hudi_engine.table.properties_file import MAIN, read_properties
 from hudi_engine.table.table import open_table
 from tests.interop.live_checks import run_engine
 
 NAME = "record_index"
 DEFINITIONS = ".hoodie/.index_defs/index.json"
+_LEFT: Final = {
+    "plan": r"\.hoodie/timeline/[0-9]{17}\.indexing\.(requested|inflight)",
+    "file of the index": r"\.hoodie/metadata/[a-z_]+/[^/]+",
+    "definition": r"\.hoodie/\.index_defs/index\.json(\.backup)?",
+    # Of files that are gone: a completed instant is never taken off a timeline.
+    "commit of the base": r"\.hoodie/metadata/\.hoodie/timeline/0{14}[0-9]{3}(_[0-9]{17})?\.deltacommit[a-z.]*",
+}
+"""What a build may leave, by what it is."""
 
 
-def content(table: Path) -> Mapping[str, object]:
+def content(table: Path) -> Mapping[str, Any]:
     """Every file with what it says, but for heartbeats, records of who works, and the hidden halves of files."""
     return {name: _meaning(path) for name, path in _files(table).items() if not _is_private(name)}
 
 
-def kept(before: Mapping[str, object], after: Mapping[str, object]) -> Mapping[str, object]:
-    """What is left of what was there before; that a definition of the index may stand there is of no effect."""
-    left = {name: said for name, said in after.items() if name in before}
-    definitions = left.get(DEFINITIONS)
-    if isinstance(definitions, dict):
-        definitions["indexDefinitions"].pop(NAME, None)
-    return left
+def require_left(before: Mapping[str, Any], table: Path, *may_be: str) -> None:
+    """All that was there is as it was, and what came is of these kinds of `_LEFT`: of no effect without a flag."""
+    after = dict(content(table))
+    found = {_kind_of(name) for name in after.keys() - before.keys()}
+    if _without_new_definitions(after, before) != after:
+        found.add("definition")
+        after = _without_new_definitions(after, before)
+    if after[MAIN] != before[MAIN]:
+        found.add("flag in flight")
+        after[MAIN], before = _without_in_flight(after[MAIN]), {**before, MAIN: _without_in_flight(before[MAIN])}
+    assert {name: said for name, said in after.items() if name in before} == before
+    assert found <= {*may_be}
+
+
+def _kind_of(name: str) -> str:
+    return next((kind for kind, text in _LEFT.items() if re.fullmatch(text, name)), name)
+
+
+def _without_new_definitions(after: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    if DEFINITIONS not in before:
+        return after
+    known, now = before[DEFINITIONS]["indexDefinitions"], after[DEFINITIONS]
+    kept = {name: said for name, said in now["indexDefinitions"].items() if name in known}
+    return {**after, DEFINITIONS: {**now, "indexDefinitions": kept}}
+
+
+def _without_in_flight(known: Mapping[str, str]) -> dict[str, str]:
+    return {key: text for key, text in known.items() if key != IN_FLIGHT_KEY}
 
 
 def require_ready_and_nothing_left(table: Path, *names: str) -> None:
@@ -90,7 +121,7 @@ def _metadata(table: Path) -> MetadataTable:
     return open_metadata_table(open_table(open_storage(str(table), {}), SystemClock(), {}), BlockCache(1 << 20))
 
 
-def _meaning(path: Path) -> object:
+def _meaning(path: Path) -> Any:
     """What the file says, however it is laid out."""
     if path.name == "hoodie.properties":
         return {name: text for name, text in properties.parse(path.read_bytes()).items() if text}

@@ -4,14 +4,14 @@ import os
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.faults.engine import RECORD_INDEX, Engine, Pause, build, build_until_ready
-from tests.faults.live import RECOMMENDED, SHORT_LEASE, Scene
+from tests.faults.live import COPY_ON_WRITE, MERGE_ON_READ, RECOMMENDED, SHORT_LEASE, Scene
 from tests.faults.remains import require_nothing_of_it, require_ready_and_nothing_left
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import require_found_by_value, require_skipped_right, run_engine
@@ -19,7 +19,8 @@ from tests.interop.live_writers import KEEPS_OTHER_KINDS, zookeeper_lock
 from tests.zookeeper.server import ZooKeeperServer
 
 pytestmark = pytest.mark.timeout(3600)  # a soak of 20 kills takes nine minutes where nothing else runs
-_KILLS: Final = 20 if os.environ.get("HUDI_SOAK") else 3
+_IS_SOAK: Final = bool(os.environ.get("HUDI_SOAK"))
+_KILLS: Final = 20 if _IS_SOAK else 3
 _IN_A_ROW: Final = (2, 1, 3)  # kills before a build is let alone: a build that recovers is killed as well
 _NOTHING_TO_DO: Final = 3  # the one before was killed in the very end
 _SEED: Final = 5
@@ -46,6 +47,10 @@ class _Case:
     writers: Mapping[str, str]
     require_found: Callable[[Scene], None]
     needs: tuple[str, ...] = ()
+    table_type: str = COPY_ON_WRITE
+
+    def __str__(self) -> str:
+        return "+".join(self.names) + (" of logs" if self.table_type == MERGE_ON_READ else "")
 
 
 _RECORDS: Final = _Case(("record_index",), RECORD_INDEX, RECOMMENDED, Scene.require_found_by_java)
@@ -69,16 +74,16 @@ _OF_PARTITIONS: Final = _Case(
     KEEPS_OTHER_KINDS,
     _skipped_right,
 )
+_CASES: Final = [_RECORDS, _OF_FILES, _OF_VALUES, _OF_PARTITIONS]
+_OF_LOGS: Final = [replace(case, table_type=MERGE_ON_READ) for case in (_OF_FILES, _OF_VALUES)] if _IS_SOAK else []
 
 
-@pytest.mark.parametrize(
-    "case", [_RECORDS, _OF_FILES, _OF_VALUES, _OF_PARTITIONS], ids=lambda case: "+".join(case.names)
-)
+@pytest.mark.parametrize("case", [*_CASES, *_OF_LOGS], ids=str)
 def test_a_build_that_is_killed_at_any_moment_is_finished_by_the_same_command(
     jvm: Jvm, zookeeper: ZooKeeperServer, tmp_path: Path, case: _Case
 ) -> None:
     lock = zookeeper_lock(zookeeper.address, f"kills of {case.names[0]}")
-    scene = Scene(jvm, tmp_path / "table", lock, SHORT_LEASE, case.writers)
+    scene = Scene(jvm, tmp_path / "table", lock, SHORT_LEASE, case.writers, case.table_type)
     if case.needs:
         assert build(scene.folder, scene.options, asked=case.needs).code == 0
     moments = _moments(_steps_of_a_build(scene, case))

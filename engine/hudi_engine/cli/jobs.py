@@ -25,6 +25,7 @@ from hudi_engine.cli.stopping import stoppable
 from hudi_engine.cli.veil import veil_over
 from hudi_engine.clock import SystemClock
 from hudi_engine.compute.order import Compute
+from hudi_engine.concurrency.contradictions import refuse_contradicted
 from hudi_engine.concurrency.heartbeat import Heartbeats, own_lease
 from hudi_engine.concurrency.lock import lock_of
 from hudi_engine.contract import MAX_PHASE, MAX_PHASES, Action, JobReport, JobRequest, KindReport, LockHolds, Outcome
@@ -153,9 +154,14 @@ def _table_of(request: JobRequest) -> Table:
 
 
 def site_of(location: str, conf: Mapping[str, str], compute: Compute, watch: Watch) -> Site:
-    """The table there, with this process's time and identity and the lock that the properties say."""
+    """The table there, with this process's time and identity and the lock that the properties say.
+
+    Refused if what lies in the table contradicts that lock.
+    """
     storage, clock, us = open_storage(location, conf), SystemClock(), owner()
-    lock = lock_of(conf, open_table(storage, clock, conf), us)
+    table = open_table(storage, clock, conf)
+    lock = lock_of(conf, table, us)
+    refuse_contradicted(conf, table)
     return Site(storage, clock, conf, lock, Heartbeats(storage, clock, own_lease(conf)), us, compute, watch)
 
 

@@ -23,6 +23,7 @@ _FOLDER_KEY: Final = "hoodie.write.lock.filesystem.path"
 _ATOMIC_KEY: Final = "hoodie.fs.atomic_creation.support"
 _JAVA: Final = "org.apache.hudi.client.transaction.lock."
 _ZOOKEEPER: Final = f"{_JAVA}ZookeeperBasedLockProvider"
+_OF_ONE_PROCESS: Final = ("", "InProcessLockProvider")
 _USE: Final = f"Let every writer and this engine use {PROVIDER_KEY}={_ZOOKEEPER}"
 _ALONE: Final = f"or, if no writer runs while this does, set {SINGLE_WRITER_KEY}=true"
 
@@ -47,17 +48,31 @@ def lock_of(conf: Mapping[str, str], table: Table, owner: Owner) -> Lock:
     one, unless the configuration says that no writer is running.
     """
     provider = conf.get(PROVIDER_KEY, "").strip()
-    match provider.removeprefix(_JAVA):
+    match _provider(conf):
         case "ZookeeperBasedLockProvider":
             return ZooKeeperLock(explicit_settings(conf, table), table.clock, owner)
         case "ZookeeperBasedImplicitBasePathLockProvider":
             return ZooKeeperLock(implicit_settings(conf), table.clock, owner)
         case "FileSystemBasedLockProvider":
             return FileSystemLock(_lock_file(conf, table), table.clock, owner)
-        case "" | "InProcessLockProvider":
+        case alone if alone in _OF_ONE_PROCESS:
             _require_single_writer(conf, provider)
             return PROCESS.of(table.storage.location, owner)
     raise Unsupported(f"{PROVIDER_KEY}={provider}: this engine cannot take part in that lock. {_USE}.")
+
+
+def is_file_system(conf: Mapping[str, str]) -> bool:
+    """Whether the lock is a file."""
+    return _provider(conf) == "FileSystemBasedLockProvider"
+
+
+def is_shared(conf: Mapping[str, str]) -> bool:
+    """Whether the lock is one that other processes take as well."""
+    return _provider(conf) not in _OF_ONE_PROCESS
+
+
+def _provider(conf: Mapping[str, str]) -> str:
+    return conf.get(PROVIDER_KEY, "").strip().removeprefix(_JAVA)
 
 
 def wait_seconds(conf: Mapping[str, str]) -> float:
