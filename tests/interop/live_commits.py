@@ -17,7 +17,7 @@ from hudi_engine.format import properties
 from tests.golden.lab import Lab, Recipe
 
 SCHEMA = "id STRING, part STRING, seen BIGINT"
-COMPLETE, IN_FLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
+IN_FLIGHT = "hoodie.table.metadata.partitions.inflight"
 _PROPERTIES = ".hoodie/hoodie.properties"
 _LONG = 120.0  # seconds that no step of these takes
 
@@ -27,25 +27,6 @@ def commit(
 ) -> str:
     """One commit of these rows; the answer is the newest completed instant then."""
     return lab_of(spark, version, **table).write(rows, how)
-
-
-def commit_across(
-    spark: SparkSession,
-    version: str,
-    table: dict[str, Any],
-    rows: Sequence[Mapping[str, Any]],
-    changed: Mapping[str, str],
-) -> str:
-    """A commit whose writer began before these table properties changed, and which completes after it.
-
-    Nobody starts to build what the writer itself completed meanwhile.
-    """
-    lab = lab_of(spark, version, **table)
-    with held_back(lab, rows):
-        complete = _properties_of(lab.folder).get(COMPLETE, "").split(",")
-        if changed[IN_FLIGHT] not in complete:
-            change_properties(lab.folder, changed)
-    return lab.last()
 
 
 def change_properties(table: Path, changed: Mapping[str, str]) -> None:
