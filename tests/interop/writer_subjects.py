@@ -42,7 +42,7 @@ class States:
     def copy(self, jvm: Jvm, kind: Kind, table_type: str, state: str) -> "Subject":
         written = self.folder / jvm.version / table_type
         self._once(written / "absent", lambda folder: _write(Subject(jvm, kind, folder, table_type)))
-        needed = written / kind.needs / "absent"
+        needed = written / kind.needs / "absent"  # the same for one that needs none
         self._once(needed, lambda folder: _build(written / "absent", folder, KINDS[kind.needs]))
         made = written / kind.name
         if state != "absent":
