@@ -81,6 +81,11 @@ class Engine:
         wait_until(lambda: any(map(self._is_paused, names)) or self._process.poll() is not None)
         return next(filter(self._is_paused, names), "")
 
+    def says(self, words: str) -> bool:
+        """Waits until it has said so; False if it ended without."""
+        wait_until(lambda: words in self._said() or self._process.poll() is not None)
+        return words in self._said()
+
     def go_on(self, name: str) -> None:
         if self._pauses[name].how == "stop":
             self._process.send_signal(signal.SIGCONT)
@@ -95,7 +100,7 @@ class Engine:
     def end(self) -> Ended:
         """Waits for its end."""
         self._process.wait(_LONGEST_SECONDS)
-        out, said = ((self.folder / name).read_text() for name in ("out", "err"))
+        out, said = (self.folder / "out").read_text(), self._said()
         assert out, f"ended with {self._process.returncode}: {out}{said}"
         return Ended(self._process.returncode, json.loads(out), said)
 
@@ -105,6 +110,9 @@ class Engine:
         with suppress(FileNotFoundError):
             return (self.folder / "steps").read_text().splitlines()
         return []
+
+    def _said(self) -> str:
+        return (self.folder / "err").read_text()
 
     def _is_paused(self, name: str) -> bool:
         if not (self.folder / name).exists():

@@ -2,7 +2,8 @@
 
     python -m tests.faults.paused_engine FOLDER index build …
 
-A step is a change of a file (`create .hoodie/…`), or of what it knows of its lock (`acquired`, `asked`, `released`).
+A step is a change of a file (`create .hoodie/…`), of what it knows of its lock (`acquired`, `asked`, `released`), or
+`catch up`: an index is in flight, and nobody holds the lock.
 FOLDER/pauses.json says before which steps it pauses, and how: `hold` lets its heart beat on until FOLDER/NAME.go is
 there, `stop` is SIGSTOP. FOLDER/NAME is made as it begins to. FOLDER/steps has all steps so far.
 """
@@ -20,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hudi_engine.action.catch_up import CatchUp
 from hudi_engine.cli.main import entry
 from hudi_engine.concurrency.zookeeper import ZooKeeperLock
 from hudi_engine.storage.local import LocalStorage
@@ -91,6 +93,7 @@ if __name__ == "__main__":
     _tell_of(ZooKeeperLock, "acquire", lambda _: pauses.step("acquired"), is_after=True)
     _tell_of(ZooKeeperLock, "require_held", lambda: pauses.step("asked"))
     _tell_of(ZooKeeperLock, "release", lambda: pauses.step("released"))
+    _tell_of(CatchUp, "run", lambda: pauses.step("catch up"))
     if (folder / "unprivileged").exists():
         _give_up_privileges()
     entry()

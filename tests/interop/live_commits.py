@@ -29,25 +29,6 @@ def commit(
     return lab_of(spark, version, **table).write(rows, how)
 
 
-def commit_across(
-    spark: SparkSession,
-    version: str,
-    table: dict[str, Any],
-    rows: Sequence[Mapping[str, Any]],
-    changed: Mapping[str, str],
-) -> str:
-    """A commit whose writer began before these table properties changed, and which completes after it.
-
-    Nobody starts to build what the writer itself completed meanwhile.
-    """
-    lab = lab_of(spark, version, **table)
-    with held_back(lab, rows):
-        complete = _properties_of(lab.folder).get(COMPLETE, "").split(",")
-        if changed[IN_FLIGHT] not in complete:
-            change_properties(lab.folder, changed)
-    return lab.last()
-
-
 def change_properties(table: Path, changed: Mapping[str, str]) -> None:
     """Puts values into `hoodie.properties`; its checksum is of the names of table and database alone."""
     file = table / _PROPERTIES

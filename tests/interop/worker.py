@@ -101,7 +101,6 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
         held_commits.end_commit,
         java_written_metadata.write_rows,
         live_commits.commit,
-        live_commits.commit_across,
         lost_keys.lose_keys_beside_a_writer,
         lost_keys.lose_keys_to_the_next_index,
     )
