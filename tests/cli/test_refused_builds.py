@@ -217,7 +217,7 @@ def test_a_promise_to_be_alone_is_refused_where_a_writers_heart_beats(kind: str,
     ran = run("index", "build", table, *KINDS[kind], ALONE)
 
     require_refusal(
-        ran, 20, "20261118130000000 (deltacommit", "hudi.engine.single.writer", "hoodie.write.lock.provider"
+        ran, 22, "20261118130000000 (deltacommit", "hudi.engine.single.writer", "hoodie.write.lock.provider"
     )
     assert files(table) == before
 

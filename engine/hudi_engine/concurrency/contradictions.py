@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hudi_engine.concurrency.heartbeat import Heartbeats, Pulse, writers_lease
 from hudi_engine.concurrency.lock import PROVIDER_KEY, SINGLE_WRITER_KEY, is_file_system, is_shared
-from hudi_engine.errors import Contradiction, NotFound
+from hudi_engine.errors import Contradiction, LockUnavailable, NotFound
 from hudi_engine.format.instant_names import Action
 from hudi_engine.table.table import Table
 
@@ -21,7 +21,10 @@ _FILE_PROVIDER: Final = "org.apache.hudi.client.transaction.lock.FileSystemBased
 
 
 def refuse_contradicted(conf: Mapping[str, str], table: Table) -> None:
-    """`Contradiction` if somebody holds another lock of this table, or writes though we were told that nobody does."""
+    """`Contradiction` if somebody holds another lock of this table.
+
+    If somebody writes, though we were told that nobody does, `LockUnavailable`: that may be over the next time.
+    """
     ours = conf.get(PROVIDER_KEY, "").strip() or f"{SINGLE_WRITER_KEY}=true"
     if not is_file_system(conf) and (age_ms := _age_of_file(conf, table)) is not None:
         raise Contradiction(
@@ -43,7 +46,7 @@ def _refuse_company(conf: Mapping[str, str], table: Table) -> None:
     for instant in table.timeline().pending():
         if instant.action is not Action.INDEXING and hearts.pulse(instant.requested_at) is Pulse.LIVE:
             age_ms = hearts.age_ms(instant.requested_at) or 0
-            raise Contradiction(
+            raise LockUnavailable(
                 f"{table.storage.location}: {instant.requested_at} ({instant.action}, {instant.state}) has a heartbeat "
                 f"{max(age_ms, 0) / 1000:.0f} seconds old, so that somebody writes, and we were told "
                 f"{SINGLE_WRITER_KEY}=true. Set {PROVIDER_KEY} and its properties as that writer has them; if it is "

@@ -9,7 +9,7 @@ from hudi_engine.action.execute import execute_plan
 from hudi_engine.action.plans import IndexPlan
 from hudi_engine.action.schedule import IndexRequest, schedule
 from hudi_engine.concurrency.contradictions import refuse_contradicted
-from hudi_engine.errors import Contradiction
+from hudi_engine.errors import Contradiction, EngineError, LockUnavailable
 from tests.worlds.world import World, world_of
 from tests.worlds.writer import Writer
 
@@ -26,8 +26,10 @@ def world() -> World:
     return world_of("v9_mor")
 
 
-def require_refused(conf: Mapping[str, str], world: World, *words: str) -> None:
-    with pytest.raises(Contradiction) as raised:
+def require_refused(
+    conf: Mapping[str, str], world: World, *words: str, kind: type[EngineError] = Contradiction
+) -> None:
+    with pytest.raises(kind) as raised:
         refuse_contradicted(conf, world.table())
     assert all(word in str(raised.value) for word in words), raised.value
 
@@ -81,8 +83,9 @@ def test_a_lock_of_hudis_storage_provider_that_was_let_go_or_says_nothing_is_no_
 def test_who_was_promised_to_be_alone_is_told_of_a_writer_whose_heart_beats(world: World) -> None:
     write = Writer(world).begin()
 
-    require_refused(ALONE, world, f"{write.instant} (deltacommit, inflight)", f"Set {PROVIDER}", "120 seconds old")
-    require_refused({**ALONE, PROVIDER: f"{JAVA}InProcessLockProvider"}, world, write.instant)
+    words = (f"{write.instant} (deltacommit, inflight)", f"Set {PROVIDER}", "120 seconds old")
+    require_refused(ALONE, world, *words, kind=LockUnavailable)
+    require_refused({**ALONE, PROVIDER: f"{JAVA}InProcessLockProvider"}, world, *words, kind=LockUnavailable)
     refuse_contradicted(ZOOKEEPER, world.table())
 
 
