@@ -38,6 +38,8 @@ _FEW_WORDS: Final = ("=", "<")
 """For statistics of partitions, each of which has all sorts of codes."""
 # Keys, each with the number of its new values. Of files with NaN or long texts Java writes entries by which its queries
 # lose rows (#18754, #18755), here as where all is its own: those of the numbers 16 to 23 and 28 to 31 stay as they are.
+# Nor is there a partition where one file has the last text by UTF-8 and another one by UTF-16, of which Java, when it
+# makes statistics of the partition from those of its files, takes the second.
 _TEN_COMMITS: Final[Sequence[tuple[str, Mapping[int, int]]]] = (
     ("insert", {36: 2, 37: 33}),
     ("upsert", {0: 1, 12: 13, 38: 27}),
@@ -104,10 +106,14 @@ class Scene:
         expected = self.java.rows_that_are(table=str(self.folder), predicates=predicates, options=READING_ALL)
         found = self.java.rows_where(table=alone, predicates=predicates, options=_SKIPPING)
         (whole,) = self.java.rows_where(table=alone, predicates=["seen > 0"], options=READING_ALL)
+        differing = [each for each, keys, one in zip(predicates, expected, found, strict=True) if keys != one["keys"]]
+        # Without any index, too, Parquet drops rows: of 0.0 for a query for -0.0, by its dictionary.
+        without = self.java.rows_where(table=alone, predicates=differing, options=READING_ALL)
+        by_index = {each: found[predicates.index(each)]["keys"] for each in differing}
         lost = {
-            each: (keys, one["keys"])
-            for each, keys, one in zip(predicates, expected, found, strict=True)
-            if keys != one["keys"]
+            each: (one["keys"], by_index[each])
+            for each, one in zip(differing, without, strict=True)
+            if one["keys"] != by_index[each]
         }
         assert not lost, f"by {index}: {lost}"
         assert any(expected)

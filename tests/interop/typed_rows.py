@@ -19,7 +19,8 @@ _NAMES: Final = (
     *("", " ", "!", "A", "B", "C", "D", "E", "F", "a", "b", "c"),
     *(f"{_PREFIX}{number:02}" for number in range(4)),
     *(f"{_LONG}{number:02}" for number in range(4)),
-    *("t", "u", "v", "w", "z", "~", "Łódź", "é", "北京", "北京京", "\ue000", "\ufff0", "\uffff", "😀", "😀😀", "😁"),
+    *("v", "\uffff", "😀", ""),
+    *("z", "~", "Łódź", "é", "北京", "", "北京京", "世界", "😀", "😁", "😀😀", ""),
 )
 _FRACTIONS: Final = {
     0: "-Infinity",
@@ -34,7 +35,7 @@ _SCHEMA: Final = """
     raw BINARY, day DATE, at TIMESTAMP, price DECIMAL(12,3), worth DECIMAL(24,10),
     inner STRUCT<number: BIGINT, word: STRING>, code STRING, never STRING
 """
-# Of each column a value of row 8 and one of row 17 or 22.
+# Of each column a value of row 8 and one of row 17, 20 or 22.
 _LITERALS: Final = {
     "flag": ("false", "true"),
     "small": ("-4", "5"),
@@ -69,6 +70,7 @@ BORDERS: Final = (
     f"name > '{_LONG}'",
     "name = ''",
     "name = '😀😀'",
+    "name = '\uffff'",
     "name > '\uffff'",
     "at = timestamp'1960-12-31 23:59:59.123457Z'",
     "late is null and small = -4",
