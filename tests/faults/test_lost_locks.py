@@ -180,6 +180,7 @@ def test_nothing_of_another_kind_is_published_once_the_lock_is_lost(
     scene.commit()
     build_until_ready(scene.folder, scene.options, asked)
     require_ready_and_nothing_left(scene.folder, kind)
+    drop(scene, kind)
 
 
 @pytest.mark.parametrize(("verb", "fault", "since"), _TAKING_AWAY if _IS_SOAK else [("drop", "expired", "asked")])
