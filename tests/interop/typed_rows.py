@@ -80,16 +80,26 @@ BORDERS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class TypedRows:
-    """Rows as a release can write them: 0.15.0 has no timestamps without a zone."""
+    """Rows as a release of Hudi can write them."""
 
-    has_local: bool
+    release: str
+
+    @property
+    def has_local(self) -> bool:
+        """Before 1.1 there are no timestamps without a zone."""
+        return self.release not in {"0.15.0", "1.0.2"}
 
     def schema(self, *, has_late: bool) -> str:
         return _SCHEMA + (", local TIMESTAMP_NTZ" if self.has_local else "") + (", late INT" if has_late else "")
 
     def columns(self) -> tuple[str, ...]:
-        """Those that statistics are made of. Queries of 1.1 and later fail where there are some of bytes (#18810)."""
-        return ("id", "part", "seen", *(name for name in self.questions(()) if name != "raw"))
+        """Those that statistics are made of.
+
+        Queries of 1.1 and later fail where there are some of bytes (#18810), writers of logs of 1.0.2 where there are
+        some of parts of a struct that may be null.
+        """
+        bad = ("raw", "inner.") if self.release == "1.0.2" else ("raw",)
+        return ("id", "part", "seen", *(name for name in self.questions(()) if not name.startswith(bad)))
 
     def row(self, key: int, number: int, seen: int) -> Row:
         """The row of this key with the values of this number."""
