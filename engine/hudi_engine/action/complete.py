@@ -17,7 +17,7 @@ from hudi_engine.format.instant_names import Action, Instant, State
 def complete_index(run: Run, transaction: Transaction, index: PlannedIndex, caught_up_to: str) -> None:
     """The flag of one index moved (8.a), or its new columns defined: readers use it from here on, or them.
 
-    An addition is noted first: should the rest of its plan fail, nothing else would tell when its entries were written.
+    An addition is noted now: should the rest of its plan fail, nothing else would tell when its entries were written.
     """
     require_newest(transaction, run.attempt)
     run.liveness.require_alive()
@@ -25,15 +25,14 @@ def complete_index(run: Run, transaction: Transaction, index: PlannedIndex, caug
     # What it stands on may have been dropped by a writer since it was asked for.
     keeping.refuse(transaction.table, transaction.table.config.readable_indexes)
     definition = keeping.definition(transaction.metadata)
-    if index.is_addition:
-        transaction.require_held()
-        plan = IndexPlan(run.plan.requested_at, (index,))
-        note_built(transaction.table.storage, plan, transaction.next_time(), {index.name: caught_up_to})
     if definition is not None and (index.is_addition or not keeping.traits.is_logged_in_flight):
         transaction.require_held()
         write_definition(transaction.table, definition)
-    if not index.is_addition:
-        transaction.require_held()
+    transaction.require_held()
+    if index.is_addition:
+        plan = IndexPlan(run.plan.requested_at, (index,))
+        note_built(transaction.table.storage, plan, transaction.next_time(), {index.name: caught_up_to})
+    else:
         flag_complete(transaction.table, [index.name])
 
 

@@ -16,14 +16,14 @@ from hudi_engine.action.deletion import delete_now, delete_unowned
 from hudi_engine.action.dropped import note_built
 from hudi_engine.action.execute import Run, await_silence
 from hudi_engine.action.flags import unflag
-from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, read_plan
+from hudi_engine.action.plans import ADDS, IndexPlan, PlannedIndex, pending_plans, read_plan
 from hudi_engine.action.published import published_base
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.action.strays import instant_of, known_instants
 from hudi_engine.errors import NotFound, Superseded
 from hudi_engine.format.instant_names import Action, Instant, InstantTime, State, instant_file
 from hudi_engine.format.names import PARTITION_METAFILE
-from hudi_engine.index.metadata_table import FOLDER
+from hudi_engine.index.metadata_table import FOLDER, MetadataTable
 from hudi_engine.storage.in_folder import InFolder
 
 
@@ -99,11 +99,18 @@ def take_back(transaction: Transaction, plan: IndexPlan) -> Undone:
 
 def _note_complete(transaction: Transaction, plan: IndexPlan) -> None:
     listed = transaction.table.config.readable_indexes
-    made = tuple(index for index in plan.indexes if index.name in listed and not index.is_addition)
-    if complete := tuple(index for index in made if published_base(transaction.metadata, plan, index.name) is not None):
+    there = (index for index in plan.indexes if index.name in listed)
+    if complete := tuple(index for index in there if _is_complete(transaction.metadata, plan, index)):
         uptos = {index.name: index.upto for index in complete}
         plan = IndexPlan(plan.requested_at, complete)
         note_built(transaction.table.storage, plan, transaction.next_time(), uptos)
+
+
+def _is_complete(metadata: MetadataTable, plan: IndexPlan, index: PlannedIndex) -> bool:
+    if not index.is_addition:
+        return published_base(metadata, plan, index.name) is not None
+    defined = metadata.definitions.get(index.name)
+    return bool(index.options[ADDS]) and defined is not None and {*index.columns} <= {*defined.source_fields}
 
 
 def delete_own_files(run: Run) -> None:
