@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from hudi_engine.errors import CorruptFile
+from hudi_engine.errors import AlreadyExists, CorruptFile
 from hudi_engine.format import json_text
 from hudi_engine.index.definitions import (
     DEFAULT_PATH,
@@ -17,6 +17,7 @@ from hudi_engine.index.definitions import (
     parse_definitions,
     read_definitions,
 )
+from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.properties_file import update_properties
 from hudi_engine.table.table import Table
 
@@ -84,8 +85,18 @@ def _write(table: Table, tree: Mapping[str, Any], definitions: Mapping[str, Any]
         storage, path = table.storage, _path(table)
         if before := read_definitions(storage, path):
             storage.replace(backup_of(path), before)
-        storage.replace(path, text.encode())
+            storage.replace(path, text.encode())
+        else:
+            _begin(storage, path, text.encode())
     _forget_backup(table)
+
+
+def _begin(storage: Storage, path: str, data: bytes) -> None:
+    """The first definitions of a table have no backup, without which half a file could not be mended."""
+    try:
+        storage.create(path, data)
+    except AlreadyExists:  # and is empty
+        storage.replace(path, data)
 
 
 def _forget_backup(table: Table) -> None:

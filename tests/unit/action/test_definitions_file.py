@@ -102,6 +102,27 @@ def test_a_file_that_was_cut_short_is_whole_again_before_its_backup_goes(name: s
     assert [file.path for file in storage.list(DEFAULT_PATH.rpartition("/")[0])] == [DEFAULT_PATH]
 
 
+@pytest.mark.parametrize("way", Way)
+def test_the_first_definition_of_a_table_is_there_whole_or_not_at_all(way: Way) -> None:
+    storage = golden_in_memory("v9_mor_orders")
+    storage.delete(DEFAULT_PATH)
+    with pytest.raises(Crash):
+        write_definition(opened(storage.restarted(Fault(1, way, Crash(), 20))).data, RECORD_INDEX)
+
+    write_definition(opened(storage).data, RECORD_INDEX)
+
+    assert definitions(storage).keys() == {"record_index"}
+
+
+def test_a_file_of_definitions_that_is_empty_gets_its_first() -> None:
+    storage = golden_in_memory("v9_mor_orders")
+    storage.replace(DEFAULT_PATH, b"")
+
+    write_definition(opened(storage).data, RECORD_INDEX)
+
+    assert definitions(storage).keys() == {"record_index"}
+
+
 def definitions(storage: MemoryStorage) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(storage.read(DEFAULT_PATH))["indexDefinitions"]
     return found
