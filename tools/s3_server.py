@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.parts import cache_folder, cached
+
 MODULE = "github.com/versity/versitygw/cmd/versitygw"
 VERSION = "v1.8.0"
 REGION = "us-east-1"
@@ -65,21 +67,14 @@ def s3_server() -> Iterator[S3Server]:
 
 
 def build() -> Path:
-    """The server's program, from the user's cache, or built into it. Several builders at once do no harm."""
-    cache = _cache() / "bin"
-    program = cache / f"versitygw-{VERSION}"
-    if program.exists():
-        return program
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".building-", dir=cache) as scratch:
-        environment = os.environ | {"GOBIN": scratch, "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
-        subprocess.run(["go", "install", f"{MODULE}@{VERSION}"], env=environment, check=True)
-        os.replace(Path(scratch, "versitygw"), program)
-    return program
+    """The server's program, from the user's cache, or built into it."""
+    return cached("bin", f"versitygw-{VERSION}", _install)
 
 
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hudi-operator"
+def _install(folder: Path) -> None:
+    environment = os.environ | {"GOBIN": str(folder), "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
+    subprocess.run(["go", "install", f"{MODULE}@{VERSION}"], env=environment, check=True)
+    (folder / "versitygw").rename(folder / f"versitygw-{VERSION}")
 
 
 def _folder_with_attributes() -> Path:
@@ -88,12 +83,14 @@ def _folder_with_attributes() -> Path:
     Its other way, metadata in files of their own, is no stand-in for S3: an object that was just created is then
     "not found" for a moment.
     """
-    for folder in (Path(tempfile.gettempdir()), _cache()):
+    for folder in (Path(tempfile.gettempdir()), cache_folder()):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as probe, suppress(OSError):
             os.setxattr(probe, "user.probe", b"1")
             return folder
-    raise RuntimeError(f"neither {tempfile.gettempdir()} nor {_cache()} takes extended attributes; set TMPDIR to one")
+    raise RuntimeError(
+        f"neither {tempfile.gettempdir()} nor {cache_folder()} takes extended attributes; set TMPDIR to one"
+    )
 
 
 @contextmanager
