@@ -15,7 +15,7 @@ _JAVA_OPTIONS = (
     f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}",
     # py4j calls methods of whatever class it is handed, and Java's streams are of classes that are not public.
     "--add-opens=java.base/java.util.stream=ALL-UNNAMED",
-    # Look-ups by bloom filters of the metadata table send their tasks a lock, which Java 17 else does not let be copied.
+    # Look-ups by bloom filters of the metadata table send tasks a lock, which Java 17 else does not let be copied.
     "--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED",
 )
 
