@@ -166,7 +166,7 @@ def test_by_an_index_of_ours_java_finds_what_it_finds_without_also_ten_commits_l
     for how, numbers in _TEN_COMMITS:
         here.write(how, numbers, _kept(version, here.listed))
 
-    # Keys were looked up by the bloom filters, of 0.15.0 by those in files: whatever is there still is where it was.
+    # Keys were looked up by the bloom filters: whatever is there still is where it was.
     later = here.groups()
     assert {key: later[key] for key in groups if key in later} == {key: groups[key] for key in groups if key in later}
     here.require_skipped_right("column_stats", then, _NEVER_SKIPPED)
@@ -177,23 +177,20 @@ def test_by_an_index_of_ours_java_finds_what_it_finds_without_also_ten_commits_l
 
 
 def _kept(version: str, listed: str) -> Mapping[str, str]:
-    """What docs/writers.md recommends for afterwards, and a look-up by the bloom filters.
-
-    Release 0.15.0 fails at such a look-up with Java 17, whoever built them.
-    """
+    """What docs/writers.md recommends for afterwards, and a look-up by the bloom filters."""
     kept = {
         f"{_STATISTICS}.enable": "true",
         _LIST: listed,
         "hoodie.metadata.index.bloom.filter.enable": "true",
         "hoodie.parquet.small.file.limit": "0",
+        "hoodie.index.type": "BLOOM",
+        "hoodie.bloom.index.use.metadata": "true",
     }
     if version != "0.15.0":
         kept |= {
             "hoodie.metadata.index.partition.stats.enable": "true",
             "hoodie.metadata.record.index.enable": "true",
             "hoodie.embed.timeline.server": "true",
-            "hoodie.index.type": "BLOOM",
-            "hoodie.bloom.index.use.metadata": "true",
         }
     keep = {"hoodie.metadata.auto.delete.partitions": "false"}
     return {**kept, **(keep if version == "1.2.0" else {"hoodie.metadata.index.async": "true"})}

@@ -98,8 +98,12 @@ class TypedRows:
         Queries of 1.1 and later fail where there are some of bytes (#18810), writers of logs of 1.0.2 where there are
         some of parts of a struct that may be null.
         """
+        # Release 0.15.0 keeps none of Hudi's own columns unless they are listed, and then loses keys.
+        own = (
+            ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_record_key") if self.release == "0.15.0" else ()
+        )
         bad = ("raw", "inner.") if self.release == "1.0.2" else ("raw",)
-        return ("id", "part", "seen", *(name for name in self.questions(()) if not name.startswith(bad)))
+        return (*own, "id", "part", "seen", *(name for name in self.questions(()) if not name.startswith(bad)))
 
     def row(self, key: int, number: int, seen: int) -> Row:
         """The row of this key with the values of this number."""

@@ -18,7 +18,13 @@ from hudi_engine.action.reading import Reading
 from hudi_engine.action.site import Site
 from hudi_engine.compute.column_stats import StatsReader
 from hudi_engine.compute.entries_of_files import BloomFilterEntries, ColumnStatsEntries
-from hudi_engine.compute.indexed_columns import COLUMN_LIST, columns_to_index, most_columns, require_statistics
+from hudi_engine.compute.indexed_columns import (
+    COLUMN_LIST,
+    columns_to_index,
+    most_columns,
+    require_own_columns,
+    require_statistics,
+)
 from hudi_engine.compute.order import ENTRIES, DataFile, FileOrder
 from hudi_engine.compute.shard_names import shard_file_ids
 from hudi_engine.compute.shard_rule import shard_count
@@ -73,6 +79,7 @@ class FileIndexKeeping:
         shard_count(self.conf, *_SHARDS[self.kind])
         if self.kind is IndexKind.COLUMN_STATS:
             most_columns(self.conf)
+            require_own_columns(self.conf, _schema(table, table.timeline()), table.config.version)
         if self.columns:
             self._refuse_columns(table, others)
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from hudi_engine.errors import NotFound, Unsupported
-from hudi_engine.index.definitions import IndexVersion
+from hudi_engine.index.definitions import FIRST_WITH_DEFINITIONS, IndexVersion
 from hudi_engine.index.stats_entries import value_type_of
 from hudi_engine.table.conform import META_COLUMNS
 from hudi_engine.table.log_changes import OPERATION
@@ -29,7 +29,7 @@ def columns_to_index(
     there is no limit. Lists, maps and structs have no statistics themselves; a path into one may be listed.
     """
     is_narrow = _is_narrow(table_version, version)
-    listed = [name.strip() for name in properties.get(COLUMN_LIST, "").split(",") if name.strip()]
+    listed = _listed(properties)
     always = [name for name in _ALWAYS if name in schema.names]
     if listed:
         found = [name for name in listed if name not in _ALWAYS and _has_statistics(schema, name, is_narrow=is_narrow)]
@@ -44,6 +44,23 @@ def columns_to_index(
         ]
         found = names[: most_columns(properties)]
     return tuple(dict.fromkeys((*always, *found)))
+
+
+def require_own_columns(properties: Mapping[str, str], schema: pa.Schema, table_version: int) -> None:
+    """Raise for a list of an old table without Hudi's own columns, if the rows have them.
+
+    Writers of 0.15 take what is listed and no more, those of 1.x these beside. Of a column of which some files have
+    statistics and others have none queries leave out the others, and so do look-ups by bloom filters, which ask for
+    the range of keys: they would write keys again that are there.
+    """
+    listed = _listed(properties)
+    missing = [name for name in _ALWAYS if name in schema.names and name not in listed]
+    if table_version < FIRST_WITH_DEFINITIONS and listed and missing:
+        raise Unsupported(
+            f"{COLUMN_LIST} lacks {', '.join(missing)}: of these some of Hudi's writers keep statistics and others do "
+            f"not in a table of version {table_version}, and without statistics a file's keys are not found. Add them "
+            "to the list of every writer and reader, and here."
+        )
 
 
 def require_statistics(columns: Sequence[str], schema: pa.Schema, table_version: int, version: IndexVersion) -> None:
@@ -87,6 +104,10 @@ def type_at(schema: pa.Schema, path: str) -> pa.DataType | None:
         else:
             kind = None
     return kind
+
+
+def _listed(properties: Mapping[str, str]) -> list[str]:
+    return [name.strip() for name in properties.get(COLUMN_LIST, "").split(",") if name.strip()]
 
 
 def _is_narrow(table_version: int, version: IndexVersion) -> bool:

@@ -17,9 +17,9 @@ from hudi_engine.clock import SystemClock
 from hudi_engine.compute.column_promotion import promoted
 from hudi_engine.compute.column_stats import StatsReader, partition_ranges
 from hudi_engine.compute.footer_ranges import FooterRanges, Ranges
-from hudi_engine.compute.indexed_columns import columns_to_index
+from hudi_engine.compute.indexed_columns import columns_to_index, require_own_columns
 from hudi_engine.compute.log_ranges import ranges_of_blocks
-from hudi_engine.errors import CorruptFile
+from hudi_engine.errors import CorruptFile, Unsupported
 from hudi_engine.format.log.block import BlockType, HeaderKey, LogBlock
 from hudi_engine.format.parquet_footer import ColumnChunk, Footer
 from hudi_engine.format.parquet_types import BYTE_ARRAY, FLOAT, INT32, Leaf
@@ -385,3 +385,21 @@ def test_the_columns_are_those_of_hudi_and_the_listed_or_first_ones_with_statist
     properties: dict[str, str], table_version: int, version: IndexVersion, expected: tuple[str, ...]
 ) -> None:
     assert columns_to_index(SCHEMA, properties, table_version, version) == expected
+
+
+def test_a_list_of_an_old_table_without_hudis_own_columns_is_refused() -> None:
+    with pytest.raises(Unsupported, match=r"lacks _hoodie_commit_time, _hoodie_record_key: .* Add them"):
+        require_own_columns({LIST: "b,_hoodie_partition_path"}, SCHEMA, 6)
+
+
+@pytest.mark.parametrize(
+    ("listed", "schema", "table_version"),
+    [
+        (",".join((*ALWAYS, "b")), SCHEMA, 6),
+        ("", SCHEMA, 6),
+        ("b", pa.schema([("b", pa.string())]), 6),
+        ("b", SCHEMA, 8),
+    ],
+)
+def test_no_other_list_is_refused(listed: str, schema: pa.Schema, table_version: int) -> None:
+    require_own_columns({LIST: listed}, schema, table_version)
