@@ -20,9 +20,11 @@ RECOMMENDED: Final = {
     "hoodie.metadata.index.async": "true",
     "hoodie.metadata.streaming.write.enabled": "false",
 }
+# No shorter: a beat waits for the disk, which others keep busy for seconds.
+LEASE_SECONDS: Final = 6
 SHORT_LEASE: Final = {
     "hoodie.client.heartbeat.interval_in_ms": "1000",
-    "hoodie.client.heartbeat.tolerable.misses": "2",
+    "hoodie.client.heartbeat.tolerable.misses": str(LEASE_SECONDS),
 }
 _KEYS_AT_FIRST: Final = 30
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 
 from hudi_engine.format import properties
+from tests.faults.live import LEASE_SECONDS, SHORT_LEASE
 from tests.interop.jvm import JavaError, Jvm
 from tests.interop.live_checks import (
     base_files,
@@ -32,11 +33,7 @@ from tests.interop.readable import TABLE_VERSIONS
 
 _LOCK: Final = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
 # Nobody writes while the engine builds in these, and a dead writer is told from a slow one in seconds.
-_LEASE: Final = {
-    "hoodie.client.heartbeat.interval_in_ms": "1000",
-    "hoodie.client.heartbeat.tolerable.misses": "3",
-}
-_ALONE: Final = {"hudi.engine.single.writer": "true", **_LEASE}
+_ALONE: Final = {"hudi.engine.single.writer": "true", **SHORT_LEASE}
 _FILE_LOCK: Final = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
 }
@@ -208,6 +205,7 @@ def test_6_commits_that_failed_because_the_flags_came_first_do_not_hold_the_buil
                 how="upsert",
             )
 
+    time.sleep(LEASE_SECONDS)  # till then the last beat of who failed is a sign of somebody who writes
     code, report = here.build()
 
     assert code == 0, report

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tests.faults.engine import Ended, Engine, Pause
+from tests.faults.live import SHORT_LEASE
 from tests.interop.live_checks import run_engine
 from tests.interop.writer_cells import Options
 from tests.interop.writer_subjects import IN_FLIGHT, Subject
@@ -17,17 +18,13 @@ _BEGUN: Final = Pause("begun", r"^create .*\.hfile$")
 _NEW: Final = range(20, 28)
 # Who began within five seconds of the flag counts as older, since clocks may be apart.
 _CLOCKS_APART_SECONDS: Final = 6
-_SHORT_LEASE: Final = {
-    "hoodie.client.heartbeat.interval_in_ms": "1000",
-    "hoodie.client.heartbeat.tolerable.misses": "3",
-}
 
 
 def build_beside(subject: Subject, options: Options, moment: str) -> tuple[str, Ended]:
     """What a commit at that moment did to the index, or that the build waited for it; and how the build ended."""
-    written = {**_SHORT_LEASE, **options}
+    written = {**SHORT_LEASE, **options}
     pauses = [_BEGUN, IN_FLIGHT]
-    with Engine(subject.folder, {**subject.lock, **_SHORT_LEASE}, pauses, asked=subject.kind.asked) as engine:
+    with Engine(subject.folder, {**subject.lock, **SHORT_LEASE}, pauses, asked=subject.kind.asked) as engine:
         return _MEETINGS[moment](subject, written, engine)
 
 

@@ -13,6 +13,7 @@ from hudi_engine.contract import Action, ComputeKind, JobReport, JobRequest, Out
 from hudi_engine.open import open_table
 from tests.cli.conftest import ENGINE
 from tests.faults.engine import RECORD_INDEX, Engine, build_until_ready, wait_until
+from tests.faults.live import SHORT_LEASE
 from tests.faults.remains import flags, require_ready_and_nothing_left
 from tests.golden.unpack import unpack
 from tests.indexed import entries_of
@@ -23,11 +24,7 @@ _KINDS: Final = ("record_index", "column_stats", "bloom_filters", "partition_sta
 _ASKED: Final = (*(word for kind in _KINDS for word in ("--type", kind)), "--column", f"{_BY_SEEN}=seen")
 _NOTHING_TO_DO: Final = 3
 # Whoever takes over from one that was killed need not wait for longer than it takes to start.
-_OPTIONS: Final = {
-    "hudi.engine.single.writer": "true",
-    "hoodie.client.heartbeat.interval_in_ms": "1000",
-    "hoodie.client.heartbeat.tolerable.misses": "2",
-}
+_OPTIONS: Final = {"hudi.engine.single.writer": "true", **SHORT_LEASE}
 _SPARK: Final = ("--compute", "spark")
 _HELD_SHARD: Final = "record-index-0001-0"
 
