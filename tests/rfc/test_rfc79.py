@@ -199,7 +199,7 @@ def test_step_8_the_heartbeat_is_gone_after_a_failure(world: World, at_write: in
 
 def test_step_8_the_heartbeat_is_gone_after_success() -> None:
     """8, and the instant is completed."""
-    world = world_of("v9_cow")
+    world = world_of("v6_cow")
     plan = planned(world)
 
     run(world.site(), plan.requested_at)

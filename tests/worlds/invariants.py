@@ -42,6 +42,7 @@ _KNOWN: Final = (
     r"|\.hoodie/\.index_defs/index\.json(\.backup)?"
     r"|\.hoodie/\.heartbeat/[0-9]{{17}}"
     r"|\.hoodie/\.index_attempts/([0-9]{{17}}/([0-9]{{4,}}\.json|[0-9]{{17,20}}\.reserved)|(added|dropped|built)/({0})\.json)"
+    r"|\.hoodie/\.index_attempts/plans/[0-9]{{17}}\.indexing\.(requested|inflight)"
     r"|\.hoodie/\.index_attempts/given-[0-9]{{6,}}\.json"
     r"|\.hoodie/(metadata/\.hoodie/)?(timeline/)?[0-9]{{17}}[0-9]*(_[0-9]{{17}})?\.[a-z.]+"
     r"|\.hoodie/metadata/(files|{0})/[^/]+"
@@ -142,8 +143,15 @@ def _require_single_instants(metadata: MetadataTable) -> None:
         )
         assert not [each for each, count in completed.items() if count > 1], "completed twice"
         _require_distinct_times(timeline)
-    indexing = [i for i in metadata.data_timeline.of(Action.INDEXING) if i.is_completed]
-    for instant in indexing:
+    _require_indexing_that_does_no_harm(metadata)
+
+
+def _require_indexing_that_does_no_harm(metadata: MetadataTable) -> None:
+    """Hudi neither takes the time of one for its own indexes nor, in layout 2, one for where the timeline begins."""
+    table = metadata.data
+    seen = [file.name for file in table.storage.list(table.config.timeline_folder) if ".indexing" in file.name]
+    assert table.config.layout == 1 or not seen, f"Hudi sees {seen}"
+    for instant in (i for i in metadata.data_timeline.of(Action.INDEXING) if i.is_completed):
         newer = [i for i in metadata.data_timeline.completed() if i.requested_at > instant.requested_at]
         assert newer, f"{instant.requested_at} is the newest completed instant, which Java takes for its own indexes"
         requested = instant_file(instant.in_state(State.REQUESTED))

@@ -68,11 +68,10 @@ def _complete_once(transaction: Transaction, plan: IndexPlan, caught_up_to: Mapp
 def _would_harm(transaction: Transaction, plan: IndexPlan) -> bool:
     """Whether Hudi's own readers or writers go wrong by a completed indexing instant.
 
-    Its archiver never takes one. Once it has taken all that is older, Hudi 1.x has the timeline of a merge-on-read
-    table begin there, and puts logs of archived commits into the wrong slices. And if one is the newest completed
-    instant, because others were rolled back, Java takes its time for the next indexes that it makes, which wipe each
-    other.
+    In layout 2 it would outlive its neighbours (`TableConfig.plan_folder`). In layout 1 it must not be the newest
+    completed instant, because others were rolled back: Java then takes its time for the next indexes that it makes,
+    which wipe each other.
     """
-    config, completed = transaction.table.config, transaction.data_timeline.completed()
+    completed = transaction.data_timeline.completed()
     is_newest = all(plan.requested_at > instant.requested_at for instant in completed)
-    return is_newest or (config.layout == 2 and config.is_merge_on_read)
+    return is_newest or transaction.table.config.layout == 2

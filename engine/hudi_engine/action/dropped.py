@@ -38,7 +38,7 @@ def completed_plans(table: Table, timeline: Timeline) -> CompletedPlans:
     for instant in timeline.of(Action.INDEXING):
         if instant.is_completed:
             with suppress(NotFound):  # its request was removed, which says nothing of any index
-                indexes = read_plan(table, instant).indexes
+                indexes = read_plan(table, timeline, instant).indexes
                 built[instant] = tuple(index.name for index in indexes if not index.is_addition)
                 added[instant] = tuple(index.name for index in indexes if index.is_addition)
     return CompletedPlans(built, added)

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from hudi_engine.action.attempts import Attempt, all_reserved, attempts_of, begin_attempt, given, remove_pending_commits
 from hudi_engine.action.metadata_instants import Archive, archive_of, base_instant
-from hudi_engine.action.plans import IndexPlan, read_plan
+from hudi_engine.action.plans import IndexPlan, plan_path, read_plan
 from hudi_engine.action.site import Site, Transaction
 from hudi_engine.concurrency.heartbeat import Liveness
 from hudi_engine.errors import AlreadyExists, Busy, NotFound
-from hudi_engine.format.instant_names import Action, Instant, State
+from hudi_engine.format.instant_names import Action, Instant, State, instant_file
 
 _Outcome = TypeVar("_Outcome")
 _SAME_BEAT_MS = 500  # no heart beats more often than once a second, and the clock goes on between two questions
@@ -38,7 +38,7 @@ def execute_plan(site: Site, requested_at: str, run: Callable[[Run], _Outcome]) 
     with ExitStack() as on_exit:
         with site.transaction() as transaction:  # 2, and 6 on leaving
             instant = _pending(transaction, requested_at)  # 4
-            plan = read_plan(transaction.table, instant)  # 1
+            plan = read_plan(transaction.table, transaction.data_timeline, instant)  # 1
             _refuse_if_running(site, requested_at)  # 3
             remove_pending_commits(transaction, requested_at)
             attempt = _take_over(transaction, plan, archive)
@@ -83,7 +83,7 @@ def _pending(transaction: Transaction, requested_at: str) -> Instant:
     instant = transaction.data_timeline.find(requested_at)
     if instant is not None and instant.action is Action.INDEXING and not instant.is_completed:
         return instant
-    how = "is no index plan" if instant is None or instant.action is not Action.INDEXING else "is completed"
+    how = "is no index plan that is pending" if instant is None or instant.action is not Action.INDEXING else "is completed"
     raise NotFound(
         f"{transaction.table.storage.location}: {requested_at} {how}. `index status` shows what there is; "
         "`index build` makes a plan where one is wanted."
@@ -105,5 +105,6 @@ def _take_over(transaction: Transaction, plan: IndexPlan, archive: Archive) -> A
 
 
 def _begin(transaction: Transaction, instant: Instant) -> None:
+    folder = plan_path(transaction.table, transaction.data_timeline, instant).rpartition("/")[0]
     with suppress(AlreadyExists):  # an earlier attempt's
-        transaction.site.storage.create(transaction.table.path_of(instant.in_state(State.INFLIGHT)), b"")
+        transaction.site.storage.create(f"{folder}/{instant_file(instant.in_state(State.INFLIGHT))}", b"")

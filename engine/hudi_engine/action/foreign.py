@@ -7,7 +7,7 @@ from hudi_engine.action.attempts import attempts_of
 from hudi_engine.action.deletion import delete_unowned
 from hudi_engine.action.keepings import can_be_built
 from hudi_engine.action.metadata_instants import INDEXER, SOLO
-from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans
+from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans, plan_path
 from hudi_engine.action.site import Site
 from hudi_engine.action.undo import take_back
 from hudi_engine.concurrency.heartbeat import FOLDER as HEARTBEATS
@@ -77,9 +77,12 @@ def _found(metadata: MetadataTable, names: Collection[str]) -> tuple[_Foreign, .
 
 def _is_ours(metadata: MetadataTable, instant: Instant, plan: IndexPlan) -> bool:
     """Whether we began it, or may: one that nobody began, at a time which is safe to complete (hudi-format 3.7)."""
-    if attempts_of(metadata.data.storage, instant.requested_at):
+    table, timeline = metadata.data, metadata.data_timeline
+    if attempts_of(table.storage, instant.requested_at):
         return True
-    newest = max((each.requested_at for each in metadata.data_timeline.completed()), default="")
+    if plan_path(table, timeline, instant) != table.path_of(instant.in_state(State.REQUESTED)):
+        return False  # Hudi's, and where ours would do harm
+    newest = max((each.requested_at for each in timeline.completed()), default="")
     is_unbegun = instant.state is State.REQUESTED and instant.requested_at < newest
     return is_unbegun and can_be_built(plan)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from hudi_engine.errors import CorruptFile
 from hudi_engine.format import service_records
-from hudi_engine.format.instant_names import Action, Instant, InstantTime, State
+from hudi_engine.format.instant_names import Action, Instant, InstantTime, State, instant_file
 from hudi_engine.format.service_records import RecordName
 from hudi_engine.index.kinds import is_index_name
 from hudi_engine.table.table import Table
@@ -48,10 +48,16 @@ class IndexPlan:
         return next((index for index in self.indexes if index.name == name), None)
 
 
-def read_plan(table: Table, instant: Instant) -> IndexPlan:
+def read_plan(table: Table, timeline: Timeline, instant: Instant) -> IndexPlan:
     """The plan of an indexing instant in whatever state it is."""
+    return IndexPlan(instant.requested_at, table.record(plan_path(table, timeline, instant), _indexes))
+
+
+def plan_path(table: Table, timeline: Timeline, instant: Instant) -> str:
+    """The file that says what is planned: where this timeline has it, since Hudi's own plans are not where ours are."""
     requested = instant.in_state(State.REQUESTED)
-    return IndexPlan(instant.requested_at, table.record(table.path_of(requested), _indexes))
+    found = timeline.files.get(instant_file(requested))
+    return table.path_of(requested) if found is None else found.path
 
 
 def _indexes(data: bytes) -> tuple[PlannedIndex, ...]:
@@ -62,7 +68,7 @@ def _indexes(data: bytes) -> tuple[PlannedIndex, ...]:
 def pending_plans(table: Table, timeline: Timeline) -> dict[Instant, IndexPlan]:
     """Every plan that is asked for or runs, by its instant, the oldest first."""
     pending = (instant for instant in timeline.of(Action.INDEXING) if not instant.is_completed)
-    return {instant: read_plan(table, instant) for instant in pending}
+    return {instant: read_plan(table, timeline, instant) for instant in pending}
 
 
 def plan_bytes(plan: IndexPlan, table_version: int) -> bytes:

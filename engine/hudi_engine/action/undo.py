@@ -65,7 +65,7 @@ def run_abort(site: Site, requested_at: str) -> Undone:
 def _plan_to_abort(transaction: Transaction, requested_at: str) -> IndexPlan:
     instant = transaction.data_timeline.find(requested_at)
     if instant is not None and instant.action is Action.INDEXING and not instant.is_completed:
-        return read_plan(transaction.table, instant)
+        return read_plan(transaction.table, transaction.data_timeline, instant)
     attempts = attempts_of(transaction.site.storage, requested_at)
     if instant is None and attempts:
         return IndexPlan(InstantTime(requested_at), tuple(PlannedIndex(name, "") for name in attempts[-1].indexes))
@@ -142,9 +142,8 @@ def files_of_index(transaction: Transaction, name: str) -> tuple[str, ...]:
 
 def remove_instant(transaction: Transaction, plan: IndexPlan) -> None:
     """Its files from the last state to the first, so that a crash leaves a plan that is pending and not a torn one."""
-    table = transaction.table
     for state in (State.INFLIGHT, State.REQUESTED):
         instant = Instant(plan.requested_at, Action.INDEXING, state)
-        if instant_file(instant) in transaction.data_timeline.files:
+        if (file := transaction.data_timeline.files.get(instant_file(instant))) is not None:
             transaction.require_held()
-            table.storage.delete(table.path_of(instant))
+            transaction.table.storage.delete(file.path)

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from hudi_engine.errors import Unsupported
 
 READABLE_VERSIONS = {6: 1, 8: 2, 9: 2}  # table version -> timeline layout
+PLANS: Final = ".hoodie/.index_attempts/plans"
 
 
 class TableType(StrEnum):
@@ -49,6 +50,17 @@ class TableConfig:
     @property
     def is_merge_on_read(self) -> bool:
         return self.table_type is TableType.MERGE_ON_READ
+
+    @property
+    def plan_folder(self) -> str:
+        """Where plans of this engine lie until they are over: in layout 2 not where Hudi sees them.
+
+        Its archiver passes an `indexing` instant by, pending or completed. Once that is the oldest that is left, Hudi
+        1.1 and later take each archived commit after it for a pending one: compactions leave the logs of those out,
+        and rows are lost. Metadata tables have no plans.
+        """
+        is_of_data = self.base_format is not BaseFormat.HFILE
+        return PLANS if self.layout == 2 and is_of_data else self.timeline_folder
 
 
 def parse_config(properties: Mapping[str, str]) -> TableConfig:

@@ -60,8 +60,9 @@ class Table:
         return replace(self, config=_config(self.storage, self.clock))
 
     def timeline(self) -> Timeline:
-        """The active timeline as it is now."""
-        timeline = read_timeline(self.storage.list(self.config.timeline_folder))
+        """The active timeline as it is now, with plans of ours wherever they lie."""
+        folders = dict.fromkeys((self.config.timeline_folder, self.config.plan_folder))
+        timeline = read_timeline(file for folder in folders for file in self.storage.list(folder))
         require_zone(self.config, self.zone, timeline)
         return timeline
 
@@ -258,8 +259,10 @@ class Table:
         return self.clock.now_ms() - modified_ms < _FILLED_WITHIN_MS
 
     def path_of(self, instant: Instant) -> str:
-        """The instant's file in the state that it is in."""
-        return f"{self.config.timeline_folder}/{instant_file(instant)}"
+        """The instant's file in the state that it is in; of a pending index plan, if it is ours."""
+        is_plan = instant.action is Action.INDEXING and not instant.is_completed
+        folder = self.config.plan_folder if is_plan else self.config.timeline_folder
+        return f"{folder}/{instant_file(instant)}"
 
 
 def open_table(storage: Storage, clock: Clock, conf: Mapping[str, str]) -> Table:

@@ -41,4 +41,4 @@ def test_every_index_that_hudi_makes_can_be_planned() -> None:
     names = ("files", "column_stats", "partition_stats", "bloom_filters", "secondary_index_a.b", "expr_index_c")
     put_plan(world, *names)
 
-    assert tuple(index.name for index in read_plan(world.table(), RUNNING).indexes) == names
+    assert tuple(index.name for index in read_plan(world.table(), world.table().timeline(), RUNNING).indexes) == names
