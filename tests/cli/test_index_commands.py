@@ -392,7 +392,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("folder", [".hoodie/timeline", ".hoodie/metadata"])
+@pytest.mark.parametrize("folder", [".hoodie", ".hoodie/metadata"])
 def test_a_table_that_we_may_not_write_is_refused_and_as_it_was(folder: str, golden: Golden) -> None:
     table = golden(PLAIN)
     (table / folder).chmod(0o555)

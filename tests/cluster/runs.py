@@ -83,8 +83,6 @@ def is_asked_to_end(stopped: Seen) -> bool:
 
 
 def is_in_flight(table: Path) -> bool:
-    """An indexing instant has begun and has not ended, and nobody holds the lock."""
-    timeline = table / ".hoodie" / "timeline"
-    begun = {file.name.partition(".")[0] for file in timeline.glob("*.indexing.inflight")}
-    ended = {file.name.partition("_")[0] for file in timeline.glob("*.indexing")}
-    return bool(begun - ended) and not (table / ".hoodie" / "lock").exists()
+    """An index plan has begun and is not over, and nobody holds the lock."""
+    begun = any((table / ".hoodie" / ".index_attempts" / "plans").glob("*.indexing.inflight"))
+    return begun and not (table / ".hoodie" / "lock").exists()

@@ -16,6 +16,7 @@ from hudi_engine.format.instant_names import Action
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.metadata_table import MetadataTable, open_metadata_table
 from hudi_engine.storage.open import open_storage
+from hudi_engine.table.config import PLANS
 from hudi_engine.table.properties_file import MAIN, read_properties
 from hudi_engine.table.table import open_table
 from tests.interop.live_checks import run_engine
@@ -23,7 +24,7 @@ from tests.interop.live_checks import run_engine
 NAME = "record_index"
 DEFINITIONS = ".hoodie/.index_defs/index.json"
 _LEFT: Final = {
-    "plan": r"\.hoodie/timeline/[0-9]{17}\.indexing\.(requested|inflight)",
+    "plan": r"\.hoodie/\.index_attempts/plans/[0-9]{17}\.indexing\.(requested|inflight)",
     "file of the index": r"\.hoodie/metadata/[a-z_]+/[^/]+",
     "definition": r"\.hoodie/\.index_defs/index\.json(\.backup)?",
     # Of files that are gone: a completed instant is never taken off a timeline.
@@ -133,4 +134,6 @@ def _files(table: Path) -> dict[str, Path]:
 
 
 def _is_private(name: str) -> bool:
+    if name.startswith(f"{PLANS}/"):
+        return False
     return name.startswith((f"{ATTEMPTS}/", f"{HEARTBEATS}/")) or "/.hudi-engine-" in name or name.endswith(".crc")

@@ -40,7 +40,7 @@ _SECTIONS: Final = {
     "flag": _FLAG,
     "catch up": f"{_COMMIT}(?s:.*){_COMMIT}",
     "complete": f"{_FLAG}(?s:.*){_FLAG}",
-    "complete the instant": r"/\d{17}_\d{17}\.indexing",
+    "complete the instant": r"/built/record_index\.json",
 }
 _FAULTS: Final = ("expired", "cut", "stopped")
 _STEPS: Final = {"entered": "acquired", "asked": "asked"}

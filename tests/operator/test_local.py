@@ -1,5 +1,6 @@
 """Local mode from the command line: real processes, the real engine, tables of real Hudi."""
 
+import json
 import os
 import re
 import signal
@@ -47,7 +48,9 @@ def test_two_indexes_are_built_by_one_run_of_one_plan(place: Place) -> None:
 
     assert place.kinds() == [["bloom_filters", "record_index"]]
     assert [place.index_state(name) for name in place.kinds()[0]] == ["complete"] * 2
-    assert len(list(place.table.glob(".hoodie/timeline/*.indexing.requested"))) == 1
+    notes = [json.loads(note.read_text()) for note in place.table.glob(".hoodie/.index_attempts/built/*.json")]
+    assert len(notes) == 2
+    assert len({note["plan"] for note in notes}) == 1
     assert re.search("is not built yet; for orders-(keys|blooms) as well", place.said())
 
 
@@ -72,7 +75,7 @@ def test_a_plan_for_several_whose_run_is_killed_is_taken_back_and_each_is_built_
     place.write("table.yaml", table.replace("mode: SingleWriter", quick))
     place.write("indexes.yaml", "---".join((INDEX, BLOOMS)))
     session = place.begin()
-    place.until("a plan", lambda: list(place.table.glob(".hoodie/timeline/*.indexing.inflight")))
+    place.until("a plan", lambda: list(place.table.glob(".hoodie/.index_attempts/plans/*.indexing.inflight")))
     os.kill(process_of(place.runs("build")[0], "engine"), signal.SIGKILL)
 
     assert place.ended(session) == 0

@@ -784,7 +784,8 @@ def test_the_plan_can_be_read_while_it_runs_and_afterwards() -> None:
     build(world.site(), REQUEST)
 
     (instant,) = indexing(world)
-    assert [index.name for index in read_plan(world.table(), world.table().timeline(), instant).indexes] == [RECORD_INDEX]
+    plan = read_plan(world.table(), world.table().timeline(), instant)
+    assert [index.name for index in plan.indexes] == [RECORD_INDEX]
 
 
 def _caught_up_to(world: World, start: str) -> dict[str, str]:

@@ -83,7 +83,8 @@ def _pending(transaction: Transaction, requested_at: str) -> Instant:
     instant = transaction.data_timeline.find(requested_at)
     if instant is not None and instant.action is Action.INDEXING and not instant.is_completed:
         return instant
-    how = "is no index plan that is pending" if instant is None or instant.action is not Action.INDEXING else "is completed"
+    is_over = instant is not None and instant.action is Action.INDEXING
+    how = "is completed" if is_over else "is no index plan that is pending"
     raise NotFound(
         f"{transaction.table.storage.location}: {requested_at} {how}. `index status` shows what there is; "
         "`index build` makes a plan where one is wanted."

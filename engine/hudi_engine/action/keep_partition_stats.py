@@ -24,6 +24,7 @@ from hudi_engine.compute.indexed_columns import type_at
 from hudi_engine.compute.order import FileOrder
 from hudi_engine.compute.shard_names import shard_file_ids
 from hudi_engine.compute.shard_rule import shard_count
+from hudi_engine.concurrency.lock import is_shared
 from hudi_engine.errors import Contradiction, Unsupported
 from hudi_engine.index.definitions import IndexDefinition
 from hudi_engine.index.entries import WRITTEN_SCHEMA
@@ -37,6 +38,10 @@ from hudi_engine.table.table import Table
 _FIRST = 8
 _SHARDS = "hoodie.metadata.index.partition.stats.file.group.count"
 _USUAL_SHARDS = 1
+_OVERLAPPING = (
+    f"{IndexKind.PARTITION_STATS}: Hudi's writers keep it right only where commits and services do not overlap; else "
+    "queries may skip rows. If several write to this table, drop it (docs/writers.md)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,8 @@ class PartitionStatsKeeping:
             table_version=order.metadata.data.config.version,
             created_ms=site.clock.now_ms(),
         )
+        if is_shared(site.conf):
+            site.watch.say(_OVERLAPPING)
         built = site.compute.build_of_files(build, site.storage, site.watch)
         return Made(built.files, shard_file_ids({None: count}, build.entries.index))
 

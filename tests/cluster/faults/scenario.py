@@ -175,9 +175,9 @@ def _judge(story: Story, seen: RunsSeen, table: Path) -> None:
     story.wrong += [f"two runs at once: {pair}" for pair in seen.overlapping()]
     if seen.most_live > 1:
         story.wrong.append(f"{seen.most_live} runs lived at the same moment, expected one at a time")
-    built = len(list((table / ".hoodie" / "timeline").glob("*_*.indexing")))
+    built = len(list((table / ".hoodie" / ".index_attempts" / "built").glob("*.json")))
     if built != 1:
-        story.wrong.append(f"{built} indexing instants are complete on the timeline, expected 1")
+        story.wrong.append(f"{built} notes of indexes that were built, expected 1")
     if "record_index" in _listed_indexes(table):
         story.wrong.append("the table still lists its record index, expected it to be dropped")
 

@@ -38,7 +38,7 @@ VERSION: Final = "hoodie.table.version"
 GIVEN: Final = ".hoodie/.index_attempts/given-"
 """What remembers which attempts there were, so that no number is ever given twice: it stays."""
 LEFT: Final = {
-    "plan": r"\.hoodie/timeline/[0-9]{17}\.indexing\.(requested|inflight)",
+    "plan": r"\.hoodie/(timeline/|\.index_attempts/plans/)?[0-9]{17}\.indexing\.(requested|inflight)",
     "attempt": r"\.hoodie/\.index_attempts/[0-9]{17}/[0-9]{4}\.json",
     "file of the index": r"\.hoodie/metadata/[a-z_]+/[^/]+",
     # Of files that are gone: of no effect, and a completed instant is never taken off a timeline.

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -516,3 +517,16 @@ def test_a_crash_at_any_write_is_survived(way: Way) -> None:
         build(world.site("second"), REQUEST)
         assert NAME in world.flags()[0], at_write
         require_right(world)
+
+
+@pytest.mark.parametrize(("provider", "count"), [("ZookeeperBasedLockProvider", 1), ("InProcessLockProvider", 0)])
+def test_who_builds_it_where_several_may_write_is_told_that_their_writers_do_not_keep_it_right(
+    provider: str, count: int
+) -> None:
+    world, heard = with_column_stats("v9_cow"), Heard()
+    site = world.site(watch=heard)
+    lock = {"hoodie.write.lock.provider": f"org.apache.hudi.client.transaction.lock.{provider}"}
+
+    build(replace(site, conf={**site.conf, **lock}), REQUEST)
+
+    assert sum("do not overlap" in said for said in heard.said) == count
