@@ -113,12 +113,18 @@ class CatchUp:
         return self._look(self._read(transaction.metadata)).standing
 
     def _read(self, metadata: MetadataTable) -> Reading:
-        is_complete = self._keeping.traits.is_addition
-        return read(metadata, self._base, self._keeping.definition(metadata), is_complete=is_complete)
+        return read(
+            metadata,
+            self._base,
+            self._keeping.definition(metadata),
+            is_complete=self._keeping.traits.is_addition,
+            archived=self._records.archived(metadata, self._base),
+        )
 
     def _look(self, reading: Reading) -> _Look:
         metadata, base = reading.metadata, self._base
-        if gone := undone(base, metadata.data_timeline, self._records.targets(reading)):
+        targets = self._records.targets(reading) | self._records.archived_targets(metadata, base)
+        if gone := undone(base, metadata.data_timeline, targets):
             named = ", ".join(gone[:3])
             why = f"the commit {named}, which {base.index} was built of, was rolled back or restored away since"
             return _Look(reading, Overtaken(why), {})

@@ -1,6 +1,6 @@
 """What the timelines, active and archived, say about commits that an index may lack."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hudi_engine.action.coverage import (
@@ -13,7 +13,7 @@ from hudi_engine.action.coverage import (
 )
 from hudi_engine.action.keeping import ROWS, Traits
 from hudi_engine.action.metadata_instants import SOLO
-from hudi_engine.action.reading import Reading
+from hudi_engine.action.reading import Archived, Reading
 from hudi_engine.format.instant_names import Action, Instant
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.table.contents import CommitMetadata
@@ -21,9 +21,7 @@ from hudi_engine.table.table import Table
 
 _LATE_MS = 3_600_000  # how much older than the base's newest commit one may be that came to light after it
 _LAST = "9" * 17
-CLEAN = "CLEAN"
-"""The operation of a clean among commits."""
-_Commits = Iterable[tuple[Instant, CommitMetadata]]
+_SERVICES = (Action.CLEAN, Action.ROLLBACK)
 
 
 @dataclass(slots=True)
@@ -33,7 +31,7 @@ class Records:
     traits: Traits = ROWS
     _said: dict[tuple[str, Instant], CommitMetadata] = field(default_factory=dict)
     _undone: dict[Instant, frozenset[str]] = field(default_factory=dict)
-    _archived: dict[tuple[str, str], tuple[tuple[Instant, CommitMetadata], ...]] = field(default_factory=dict)
+    _archived: dict[tuple[str, str], Archived] = field(default_factory=dict)
 
     def evidence(self, reading: Reading) -> Evidence:
         """All about the completed commits that the base does not hold."""
@@ -56,6 +54,17 @@ class Records:
                 found |= self._undone[instant]
         return frozenset(found)
 
+    def archived_targets(self, metadata: MetadataTable, base: Base) -> frozenset[str]:
+        """Those of which the archiver has taken the rollback meanwhile; it never takes a restore."""
+        archived = self.archived(metadata, base)
+        return frozenset(
+            target for i, said in archived if (i.completed_at or _LAST) > base.read_at for target in said.undone
+        )
+
+    def archived(self, metadata: MetadataTable, base: Base) -> Archived:
+        """What the archiver has taken of the data's timeline, of which the base may not know."""
+        return self._archived_since(metadata.data, metadata.data_timeline.first_write_still_active(), base)
+
     def _lacking(self, reading: Reading) -> Iterator[tuple[Instant, CommitMetadata]]:
         metadata, base = reading.metadata, reading.base
         completed_at = reading.view.completions.completed_at
@@ -63,13 +72,12 @@ class Records:
             if not base.holds(instant.requested_at, completed_at[instant.requested_at]):
                 yield instant, self._commit(metadata.data, instant)
         if self.traits.is_of_files:
-            for clean in metadata.data_timeline.of(Action.CLEAN):
-                if clean.is_completed and completed_at[clean.requested_at] >= base.settled_at:
-                    yield clean, CommitMetadata(operation=CLEAN, cleaned=metadata.data.cleaned(clean))
+            for clean, cleaned in reading.cleans:
+                yield clean, CommitMetadata(operation=Action.CLEAN.name, cleaned=cleaned)
         active = {instant.requested_at for instant in metadata.data_timeline.instants}
-        border = metadata.data_timeline.first_write_still_active()
-        for instant, commit in self._archived_since(metadata.data, border, base):
-            if instant.requested_at not in active and not base.holds(instant.requested_at, instant.completed_at):
+        for instant, commit in self.archived(metadata, base):
+            is_known = instant.requested_at in active or base.holds(instant.requested_at, instant.completed_at)
+            if instant.action not in _SERVICES and not is_known:
                 yield instant, commit
 
     def _proofs(self, reading: Reading, instants: set[str]) -> Iterator[Proof]:
@@ -95,13 +103,13 @@ class Records:
             self._said[key] = table.commit(instant)
         return self._said[key]
 
-    def _archived_since(self, table: Table, border: str, base: Base) -> _Commits:
+    def _archived_since(self, table: Table, border: str, base: Base) -> Archived:
         """What was archived of commits after the base; only as the timeline gets a new first write there is news."""
-        if border <= base.upto:
+        first = just_before(base.upto, _LATE_MS)
+        if border <= first:
             return ()
         key = (table.storage.location, border)
         if key not in self._archived:
-            first = just_before(base.upto, _LATE_MS)
             self._archived[key] = tuple(table.archived_commits(first, _LAST))
         return self._archived[key]
 

@@ -1,12 +1,12 @@
 """One look at a table whose index is being built: the data's file groups and what the index says, at one moment."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from hudi_engine.action.coverage import Base
-from hudi_engine.format.instant_names import Action
+from hudi_engine.format.instant_names import Action, Instant
 from hudi_engine.format.names import parse_base_file, parse_log_file
 from hudi_engine.index.definitions import IndexDefinition
 from hudi_engine.index.files import listing_of
@@ -16,13 +16,16 @@ from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.index.name_ids import partition_identifier
 from hudi_engine.storage.protocol import FileStat
 from hudi_engine.table.conform import RECORD_KEY
+from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.file_view import FileSlice, FileView
 from hudi_engine.table.snapshot import RowReader, Snapshot
 
 Group = tuple[str, str]
 """A file group of the data: its partition and its file id."""
-
-
+Clean = tuple[Instant, Mapping[str, tuple[str, ...]]]
+"""One that is complete, and by partition the names of the files that it deleted."""
+Archived = Sequence[tuple[Instant, CommitMetadata]]
+"""What has left a timeline, with what it says about itself."""
 ShardState = tuple[object, ...]
 """Whatever of a shard decides what it says: equal ones say the same."""
 
@@ -45,6 +48,7 @@ class Reading:
     view: FileView
     index: Index
     files: Index
+    cleans: tuple[Clean, ...]
     cleaned: frozenset[Group]
     _partitions: dict[str, _Partition] = field(default_factory=dict)
     _readers: list[RowReader] = field(default_factory=list)
@@ -80,14 +84,20 @@ class Reading:
         found: list[FileSlice] = []
         for each in self._partition(group[0]).stored.get(group[1], ()):
             found.append(each)
-            if each.base_instant <= self.base.upto and each.base_file is not None:
+            if self._may_be_of_base(each):
                 break
         return tuple(found)
 
     def may_lack_files(self, group: Group) -> bool:
         """Whether files that the base was made of may have been deleted since."""
-        slices = self.slices_since_base(group)
-        return group in self.cleaned and not (slices and slices[-1].base_instant <= self.base.upto)
+        return group in self.cleaned and not any(map(self._may_be_of_base, self.slices_since_base(group)))
+
+    def _may_be_of_base(self, found: FileSlice) -> bool:
+        """Not if its base file was left by a commit that failed: older files say what the base was made of then."""
+        made = found.base_file
+        if made is None or found.base_instant > self.base.upto:
+            return False
+        return self.view.completions.is_completed(made.name.instant)
 
     def find(self, keys: pa.Array, partition: str) -> pa.Table:
         """The rows that the index has for keys of a partition."""
@@ -125,28 +135,45 @@ class Reading:
 
 
 def read(
-    metadata: MetadataTable, base: Base, definition: IndexDefinition | None = None, *, is_complete: bool = False
+    metadata: MetadataTable,
+    base: Base,
+    definition: IndexDefinition | None = None,
+    *,
+    is_complete: bool = False,
+    archived: Archived = (),
 ) -> Reading:
-    """A look at the table as this reading of its timelines shows it; an index may not be defined on disk yet."""
+    """A look at the table as this reading of its timelines shows it; an index may not be defined on disk yet.
+
+    `archived` is what has left the timeline of the data and the base may not know of.
+    """
     view = metadata.data.view(metadata.data_timeline)
+    cleans = tuple(_cleans(metadata, view, base, archived))
     return Reading(
         metadata=metadata,
         base=base,
         view=view,
         index=metadata.index(base.index) if is_complete else metadata.being_built(base.index, definition),
         files=metadata.index(IndexKind.FILES.value),
-        cleaned=_cleaned(metadata, view, base),
+        cleans=cleans,
+        cleaned=frozenset(_groups(cleans)),
     )
 
 
-def _cleaned(metadata: MetadataTable, view: FileView, base: Base) -> frozenset[Group]:
-    """The file groups of which cleans have deleted files since the base was read."""
-    found: set[Group] = set()
+def _cleans(metadata: MetadataTable, view: FileView, base: Base, archived: Archived) -> Iterator[Clean]:
+    """Those that have deleted files since the base was read."""
     for clean in metadata.data_timeline.of(Action.CLEAN):
         if clean.is_completed and view.completions.completed_at[clean.requested_at] >= base.settled_at:
-            for partition, names in metadata.data.cleaned(clean).items():
-                found |= {(partition, file_id) for name in names if (file_id := _file_id(name))}
-    return frozenset(found)
+            yield clean, metadata.data.cleaned(clean)
+    for instant, said in archived:
+        # When one was archived of version 6 may not be known.
+        if instant.action is Action.CLEAN and (instant.completed_at or base.settled_at) >= base.settled_at:
+            yield instant, said.cleaned
+
+
+def _groups(cleans: Iterable[Clean]) -> Iterator[Group]:
+    for _, files in cleans:
+        for partition, names in files.items():
+            yield from ((partition, file_id) for name in names if (file_id := _file_id(name)))
 
 
 def _file_id(name: str) -> str | None:

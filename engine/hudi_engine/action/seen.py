@@ -199,4 +199,4 @@ def _reading(metadata: MetadataTable, base: Base, plan: IndexPlan | None, seen: 
         return read(metadata, base, None if planned is None else keeping_of(planned, {}).definition(metadata))
     view = metadata.data.view(metadata.data_timeline)
     index, files = metadata.index(seen.name), metadata.index(IndexKind.FILES)
-    return Reading(metadata, base, view, index, files, frozenset())
+    return Reading(metadata, base, view, index, files, (), frozenset())

@@ -29,7 +29,8 @@ class WriteStat:
 class CommitMetadata:
     """A completed commit: its files, the schema of its rows, and the file groups that it replaced.
 
-    `cleaned` has by partition the names of files that it deleted, of a clean.
+    `cleaned` has by partition the names of files that it deleted, of a clean; `undone` the instants that it took back,
+    of a rollback.
     """
 
     operation: str = "UNKNOWN"
@@ -37,6 +38,7 @@ class CommitMetadata:
     extra: Mapping[str, str] = field(default_factory=dict)
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cleaned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    undone: frozenset[str] = frozenset()
 
     @property
     def schema(self) -> str:
@@ -105,7 +107,11 @@ def is_clustering(data: bytes) -> bool:
 
 def parse_cleaned(data: bytes) -> Mapping[str, tuple[str, ...]]:
     """The names of the files that a completed clean deleted, or tried to, by partition."""
-    record: Any = service_records.decode(RecordName.CLEAN, data)
+    return cleaned_by(service_records.decode(RecordName.CLEAN, data))
+
+
+def cleaned_by(record: Any) -> Mapping[str, tuple[str, ...]]:
+    """The same, from the record that a file, or the archive, has of the clean."""
     found = {}
     for partition, each in (record["partitionMetadata"] or {}).items():
         names = (*each["deletePathPatterns"], *each["successDeleteFiles"], *each["failedDeleteFiles"])
@@ -119,7 +125,11 @@ def parse_undone(data: bytes, action: Action) -> frozenset[str]:
         restore: Any = service_records.decode(RecordName.RESTORE, data)
         infos = restore["restoreInstantInfo"] or ()
         return frozenset((*restore["instantsToRollback"], *(info["commitTime"] for info in infos)))
-    rollback: Any = service_records.decode(RecordName.ROLLBACK, data)
+    return undone_by(service_records.decode(RecordName.ROLLBACK, data))
+
+
+def undone_by(rollback: Any) -> frozenset[str]:
+    """The same, from the record that a file, or the archive, has of the rollback."""
     infos = rollback["instantsRollback"] or ()
     return frozenset((*rollback["commitsRollback"], *(info["commitTime"] for info in infos)))
 

@@ -14,11 +14,20 @@ from hudi_engine.format.names import HistoryFileName, parse_history_file, parse_
 from hudi_engine.storage.paths import require_file_path
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.config import TableConfig
-from hudi_engine.table.contents import CommitMetadata, commit_of, parse_commit
+from hudi_engine.table.contents import (
+    CommitMetadata,
+    cleaned_by,
+    commit_of,
+    parse_cleaned,
+    parse_commit,
+    parse_undone,
+    undone_by,
+)
 
 _MANIFEST = re.compile(r"manifest_([0-9]{1,18})", re.ASCII)
 _COLUMNS = ["instantTime", "completionTime", "action"]
 _COMMITS = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
+_TOLD = (*_COMMITS, Action.CLEAN, Action.ROLLBACK)
 # Java spells the states of archived entries in upper case.
 _STATES = {state.name: state for state in State}
 
@@ -43,7 +52,10 @@ def read_completion_times(storage: Storage, config: TableConfig, wanted: Collect
 def read_archived_commits(
     storage: Storage, config: TableConfig, first: str, last: str
 ) -> list[tuple[Instant, CommitMetadata]]:
-    """The archived commits from `first` to `last`, by requested time, with what each says about itself."""
+    """The archived commits from `first` to `last`, by requested time, with what each says about itself.
+
+    Cleans and rollbacks among them.
+    """
     read = _commits_of_logs if config.layout == 1 else _commits_of_lsm
     found = dict(read(storage, config, first, last))
     return sorted(found.items(), key=lambda pair: (pair[0].requested_at, pair[0].action))
@@ -60,8 +72,8 @@ def _commits_of_lsm(
             rows = parquet_file.read_rows(storage.read(path), [*_COLUMNS, "metadata"])
             for row in rows.to_pylist():
                 instant = _lsm_instant(row)
-                if first <= instant.requested_at <= last and instant.action in _COMMITS:
-                    yield instant, parse_commit(row["metadata"] or b"", instant.action, layout=2)
+                if first <= instant.requested_at <= last and instant.action in _TOLD:
+                    yield instant, _parse(instant.action, row["metadata"] or b"")
         except CorruptFile as corrupt:
             raise corrupt.in_file(path) from corrupt
 
@@ -70,9 +82,26 @@ def _commits_of_logs(
     storage: Storage, config: TableConfig, first: str, last: str
 ) -> Iterator[tuple[Instant, CommitMetadata]]:
     for instant, record in _archived_entries(storage, config):
-        if instant.is_completed and instant.action in _COMMITS and first <= instant.requested_at <= last:
-            said = record.get("hoodieReplaceCommitMetadata") or record.get("hoodieCommitMetadata") or {}
-            yield instant, commit_of(said)
+        if instant.is_completed and instant.action in _TOLD and first <= instant.requested_at <= last:
+            yield instant, _said(instant.action, record)
+
+
+def _parse(action: Action, data: bytes) -> CommitMetadata:
+    if action is Action.CLEAN:
+        return CommitMetadata(operation=action.name, cleaned=parse_cleaned(data))
+    if action is Action.ROLLBACK:
+        return CommitMetadata(operation=action.name, undone=parse_undone(data, action))
+    return parse_commit(data, action, layout=2)
+
+
+def _said(action: Action, record: dict[str, Any]) -> CommitMetadata:
+    if action is Action.CLEAN:
+        clean = record.get("hoodieCleanMetadata")
+        return CommitMetadata(operation=action.name, cleaned=cleaned_by(clean) if clean else {})
+    if action is Action.ROLLBACK:
+        rollback = record.get("hoodieRollbackMetadata")
+        return CommitMetadata(operation=action.name, undone=undone_by(rollback) if rollback else frozenset())
+    return commit_of(record.get("hoodieReplaceCommitMetadata") or record.get("hoodieCommitMetadata") or {})
 
 
 def _lsm(storage: Storage, config: TableConfig, wanted: Collection[str] | None) -> Iterator[Instant]:

@@ -1,10 +1,7 @@
 """An index in flight gets what commits beside its build leave out of it, and is not overtaken by them."""
 
-import json
 from collections.abc import Callable
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from hudi_engine.action import catch_up as module
@@ -16,11 +13,11 @@ from hudi_engine.action.keeping import Overtaken
 from hudi_engine.action.schedule import IndexRequest
 from hudi_engine.concurrency.instant_times import just_below
 from hudi_engine.errors import Contradiction, TimedOut
-from hudi_engine.format.instant_names import Action, instant_file
+from hudi_engine.format.instant_names import Action
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.storage.memory import Crash
-from hudi_engine.table.timeline import WRITES
 from tests.unit.action.builds import Heard, answers, base_of, catching_up, in_build, index_of, on_stage
+from tests.worlds.archiver import archive
 from tests.worlds.services import (
     begin_clean,
     begin_compaction,
@@ -125,8 +122,8 @@ def test_replaced_file_groups_are_caught_up_with(start: str, *, is_overwrite: bo
     caught_up(world, after=completing(write.replace(first, "fresh", is_overwrite=is_overwrite)))
 
 
-@pytest.mark.parametrize("start", A_FEW)
-def test_former_keys_are_found_though_their_files_were_cleaned(start: str) -> None:
+@pytest.mark.parametrize(("start", "is_archived"), [*((start, False) for start in A_FEW), ("v8_cow", True)])
+def test_former_keys_are_found_though_their_files_were_cleaned(start: str, *, is_archived: bool) -> None:
     world = world_of(start)
     first, *_ = partitions_of(world)
     write = Writer(world).begin("replacecommit")
@@ -134,6 +131,8 @@ def test_former_keys_are_found_though_their_files_were_cleaned(start: str) -> No
     def overwrite_and_clean(_: Run) -> None:
         write.replace(first, "fresh").complete()
         complete_clean(world, begin_clean(world))
+        if is_archived:
+            archive(world, until=Writer(world).begin().upsert("fresh").complete())
 
     caught_up(world, after=overwrite_and_clean)
 
@@ -427,6 +426,26 @@ def test_a_restore_to_before_the_base_was_made_overtakes_the_build(start: str) -
     in_build(world, body)
 
 
+def test_a_rollback_that_was_archived_meanwhile_overtakes_a_build_of_what_it_undid() -> None:
+    world = world_of("v8_cow")
+    first, *_ = partitions_of(world)
+    gone = Writer(world).begin().insert(first, "soon gone")
+    gone.complete()
+
+    def body(run: Run) -> None:
+        table = world.table()
+        completed = next(each for each in table.timeline().completed() if each.requested_at == gone.instant)
+        world.storage.delete(table.path_of(completed))  # so Hudi begins
+        roll_back(world, gone.instant)
+        world.clock.advance(11_000)
+        archive(world, until=Writer(world).begin().insert(first, "later").complete())
+        end = catching_up(run).run()
+        assert isinstance(end, Overtaken)
+        assert gone.instant in end.why
+
+    in_build(world, body)
+
+
 def test_a_rolled_back_commit_of_the_base_overtakes_the_build() -> None:
     world = world_of("v9_cow")
     first, *_ = partitions_of(world)
@@ -557,41 +576,3 @@ def test_a_commit_that_was_archived_while_the_index_was_built_is_caught_up_with(
         assert ("catch-up" in watch.phases) == ("record_index" not in knows)
 
     in_build(world, body)
-
-
-def archive(world: World, until: str) -> None:
-    """Moves all instants before this one to the history, as Java does; table version 8 and 9."""
-    table = world.table()
-    folder, history = table.config.timeline_folder, table.config.history_folder
-    gone = [each for each in table.timeline().instants if each.requested_at < until and each.is_completed]
-    rows = [
-        {
-            "instantTime": each.requested_at,
-            "completionTime": each.completed_at,
-            "action": str(each.action),
-            "metadata": world.storage.read(f"{folder}/{instant_file(each)}"),
-            "plan": None,
-            "version": 1,
-        }
-        for each in gone
-        if each.action in WRITES
-    ]
-    schema = pa.schema(
-        [
-            *((name, pa.string()) for name in list(rows[0])[:3]),
-            ("metadata", pa.binary()),
-            ("plan", pa.binary()),
-            ("version", pa.int32()),
-        ]
-    )
-    out = pa.BufferOutputStream()
-    pq.write_table(pa.Table.from_pylist(rows, schema), out)
-    archived = sorted(str(row["instantTime"]) for row in rows)
-    name = f"{archived[0]}_{archived[-1]}_0.parquet"
-    world.storage.create(f"{history}/{name}", out.getvalue().to_pybytes())
-    manifest = {"files": [{"fileName": name, "fileLen": 1}]}
-    world.storage.replace(f"{history}/manifest_1", json.dumps(manifest).encode())
-    world.storage.replace(f"{history}/_version_", b"1")
-    for file in world.storage.list(folder):
-        if file.name[:17] in archived:
-            world.storage.delete(file.path)

@@ -18,6 +18,7 @@ from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import FOLDER
 from tests.unit.action.builds import Heard, base_of, built_beside, in_build
 from tests.valid import require_valid
+from tests.worlds.archiver import archive
 from tests.worlds.instants import InstantFiles
 from tests.worlds.services import (
     begin_clean,
@@ -218,6 +219,36 @@ def test_what_happens_before_and_after_an_index_is_published_is_in_it(start: str
     early, late = ACTS[number], ACTS[number - 1]
 
     require_built(world, name, before=lambda: early(world), after=lambda _: late(world))
+
+
+@each_kind
+def test_what_every_file_group_was_changed_in_is_in_it_though_failed_commits_left_files_there(
+    start: str, name: str
+) -> None:
+    world = world_for(start, name)
+
+    def change_all(_: Run) -> None:
+        write = Writer(world).begin()
+        for key in sorted(world.truth()):
+            write.upsert(key)
+        write.complete()
+
+    require_built(world, name, after=change_all)
+
+
+@pytest.mark.parametrize("name", [BLOOM, STATS, RECORD_INDEX, SECONDARY])
+def test_what_nothing_but_the_history_tells_of_is_in_it(name: str) -> None:
+    """A clean of files that the base knew, and of such that came after it, is archived when it is asked for."""
+    world = world_for("v8_cow", name)
+
+    def clean_and_archive(_: Run) -> None:
+        _write_and_clean(world)
+        _replace_and_clean(world)
+        kept = _keys(world)[0]
+        world.clock.advance(11_000)  # nobody archives what has only just been completed
+        archive(world, until=Writer(world).begin().upsert(kept).complete())
+
+    require_built(world, name, after=clean_and_archive)
 
 
 @each_kind

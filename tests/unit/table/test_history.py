@@ -246,15 +246,25 @@ def test_an_archived_entry_of_an_unknown_state_is_corrupt_and_named() -> None:
 
 
 @pytest.mark.parametrize("name", ["v6_cow_archived", "v8_mor_archived", "v9_cow_archived"])
-def test_archived_commits_say_what_they_wrote(name: str, tmp_path: Path) -> None:
+def test_archived_commits_say_what_they_wrote_and_cleans_what_they_deleted(name: str, tmp_path: Path) -> None:
     table = open_table(open_storage(str(unpack(name, tmp_path)), {}), SystemClock(), {})
-    commits = {Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT}
+    commits = {Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT, Action.CLEAN, Action.ROLLBACK}
     expected = [each for each in table.history() if each.is_completed and each.action in commits]
 
     found = table.archived_commits("", "9")
 
     assert [each.requested_at for each, _ in found] == [each.requested_at for each in expected]
     assert any(commit.stats for _, commit in found)
+    # Of each file that was deleted the archive has the name, as the partition, which has it no more, once had it.
+    cleaned = {
+        (at, gone)
+        for each, said in found
+        if each.action is Action.CLEAN
+        for at in said.cleaned
+        for gone in said.cleaned[at]
+    }
+    assert cleaned
+    assert not cleaned & {(at, file.name) for at, listing in table.partitions().items() for file in listing}
     assert all(commit.operation != "UNKNOWN" for _, commit in found)
     middle = expected[len(expected) // 2].requested_at
     assert [each.requested_at for each, _ in table.archived_commits(middle, middle)] == [middle]
