@@ -49,6 +49,7 @@ class Life:
     compaction: str = ""
     restorable_from: str = ""
     _is_acting: bool = False
+    _was_complete: bool = False
     _random: random.Random = field(default_factory=random.Random)
     world: World = field(default_factory=lambda: world_of("v9_mor"))
 
@@ -131,9 +132,17 @@ class Life:
             self._is_acting = False
 
     def _act_once(self) -> None:
+        self._note_completion()
         acts = [self._begin, self._begin, self._complete, self._complete, self._commit, self._kill]
         acts += [self._roll_back, self._clean, self._compact, self._compact_metadata, self._restore, self._replace]
         self._random.choice(acts)()
+
+    def _note_completion(self) -> None:
+        """A restore to before an index was complete makes it stale, which `index status` says."""
+        is_complete = {*self._verb.request.names} <= {*self.world.flags()[0]}
+        if is_complete and not self._was_complete:
+            self._no_restore_before_now()
+        self._was_complete = is_complete
 
     def _begin(self) -> None:
         writer = Writer(self.world)
@@ -225,7 +234,8 @@ class Life:
     def _restore(self) -> None:
         writes = [i for i in self.world.table().timeline().writes() if i.is_completed]
         later = [i.requested_at for i in writes if i.requested_at >= self.restorable_from]
-        if len(later) > 2 and self.restorable_from and not self.compaction and self._random.random() < 0.3:
+        is_free = not self.compaction and not self.cleaning  # which would delete what the restore brings back
+        if len(later) > 2 and self.restorable_from and is_free and self._random.random() < 0.3:
             self.pending.clear()  # before: their hearts would go on beating
             self.dead.clear()
             services.restore(self.world, later[-2])
