@@ -21,7 +21,7 @@ from hudi_engine.action.metadata_instants import log_instant, log_times, overrid
 from hudi_engine.action.metadata_logs import LogOrder, write_init_logs, write_logs
 from hudi_engine.action.pending import Vigil, awaited, sentence
 from hudi_engine.action.reading import Reading, read
-from hudi_engine.action.site import Transaction
+from hudi_engine.action.site import Transaction, look_again
 from hudi_engine.action.strays import instant_of
 from hudi_engine.concurrency.heartbeat import Heartbeats, writers_lease
 from hudi_engine.concurrency.settings import whole_number
@@ -97,7 +97,7 @@ class CatchUp:
         """Catch up until nothing is missing, or raise `TimedOut` if others let us wait too long."""
         while True:
             self._run.liveness.require_alive()
-            look = self._look(self._read(self._run.site.metadata()))
+            look = look_again(lambda: self._look(self._read(self._run.site.metadata())))
             match look.standing:
                 case Behind(lacking, _) if lacking:
                     self._note_progress(lacking)
@@ -110,7 +110,10 @@ class CatchUp:
 
     def last_pass(self, transaction: Transaction) -> Standing:
         """Whether nothing is missing and nobody is waited for now, under the lock: then the index may be completed."""
-        return self._look(self._read(transaction.metadata)).standing
+        try:
+            return self._look(self._read(transaction.metadata)).standing
+        except NotFound:
+            return look_again(lambda: self._look(self._read(transaction.site.metadata()))).standing
 
     def _read(self, metadata: MetadataTable) -> Reading:
         return read(

@@ -17,7 +17,7 @@ from hudi_engine.action.plans import IndexPlan, PlannedIndex, pending_plans
 from hudi_engine.action.publish import publish
 from hudi_engine.action.published import published_base
 from hudi_engine.action.schedule import IndexRequest, Skipped, refuse_mixed, refuse_unbuildable, schedule
-from hudi_engine.action.site import Site, Transaction
+from hudi_engine.action.site import Site, Transaction, look_again
 from hudi_engine.action.strays import delete_strays
 from hudi_engine.action.undo import delete_own_files, undo_run
 from hudi_engine.errors import (
@@ -72,12 +72,11 @@ def build(site: Site, request: IndexRequest) -> Ready | Skipped:
     that may not be flagged before another is complete has a plan of its own, after that one's.
     """
     later = tuple(name for name in request.names if kind_of(name) in STANDS_ON)
-    table = site.table()
-    has_files = IndexKind.FILES in table.config.readable_indexes
+    has_files = IndexKind.FILES in site.table().config.readable_indexes
     if later or not has_files:
-        refuse_unbuildable(table, request, site.conf)
+        look_again(lambda: refuse_unbuildable(site.table(), request, site.conf))
     if not has_files:
-        refuse_mixed(table, request)
+        look_again(lambda: refuse_mixed(site.table(), request))
         ensure_files(site)
     first = tuple(name for name in request.names if name not in later)
     outcomes = [_build(site, replace(request, names=names)) for names in (first, later) if names]

@@ -6,7 +6,6 @@ base files that come later would lie below what it made.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from hudi_engine.action.additions import ADDED_TO, lacks_entries, plan_addition
@@ -22,16 +21,15 @@ from hudi_engine.action.plans import (
     pending_plans,
     plan_bytes,
 )
-from hudi_engine.action.site import Site, Transaction
+from hudi_engine.action.site import Site, Transaction, look_again
 from hudi_engine.compute.key_texts import refuse_mixed_keys
 from hudi_engine.concurrency.instant_times import just_below
-from hudi_engine.errors import Contradiction, NotFound
+from hudi_engine.errors import Contradiction
 from hudi_engine.format.instant_names import Action, Instant, State
 from hudi_engine.index.kinds import IndexKind, kind_of
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.table.table import Table
 
-_TRIES = 4
 _OF_KEYS = (IndexKind.RECORD_INDEX, IndexKind.SECONDARY_INDEX)
 
 
@@ -63,9 +61,9 @@ class Skipped:
 def schedule(site: Site, request: IndexRequest) -> IndexPlan | Skipped:
     """The plan for what is neither complete nor in flight, saved; or why there is none."""
     # These read files, so before the lock is taken.
-    refuse_mixed(site.table(), request)
+    look_again(lambda: refuse_mixed(site.table(), request))
     asked = request.columns.get(ADDED_TO)
-    is_lacking = asked is not None and _lacks_entries(site, asked)
+    is_lacking = asked is not None and look_again(lambda: lacks_entries(site.metadata(), asked))
     with site.transaction() as transaction:  # step 2, and 3 on leaving
         forget_over(transaction)
         planned = plan_index(transaction, request, is_lacking=is_lacking)
@@ -75,13 +73,6 @@ def schedule(site: Site, request: IndexRequest) -> IndexPlan | Skipped:
             path = transaction.table.path_of(instant)
             site.storage.create(path, plan_bytes(planned, transaction.table.config.version))  # 2.c
     return planned
-
-
-def _lacks_entries(site: Site, asked: tuple[str, ...]) -> bool:
-    for _ in range(_TRIES - 1):
-        with suppress(NotFound):  # a file was cleaned meanwhile: the next look has others
-            return lacks_entries(site.metadata(), asked)
-    return lacks_entries(site.metadata(), asked)
 
 
 def plan_index(transaction: Transaction, request: IndexRequest, *, is_lacking: bool = False) -> IndexPlan | Skipped:

@@ -1,8 +1,9 @@
 """What a verb works with, and the only way to change what others see: a transaction under the table's lock."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from hudi_engine.clock import Clock
 from hudi_engine.compute.order import Compute
@@ -11,6 +12,7 @@ from hudi_engine.concurrency.instant_times import DEFAULT_SKEW_MS, SKEW_KEY, nex
 from hudi_engine.concurrency.lock import Lock
 from hudi_engine.concurrency.owner import Owner
 from hudi_engine.concurrency.settings import whole_number
+from hudi_engine.errors import NotFound
 from hudi_engine.format.instant_names import Instant, InstantTime
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.metadata_table import MetadataTable, open_metadata_table
@@ -23,6 +25,8 @@ WAIT_KEY = "hoodie.write.lock.wait_time_ms"
 _WAIT_MS = 60_000
 _CACHE_BYTES = 64 << 20
 _INSTANT_DIGITS = 17
+_LOOKS = 4
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,14 @@ class Transaction:
         """Every instant time on the two timelines, of requests and of completions."""
         instants = (*self.data_timeline.instants, *self.metadata.timeline.instants)
         return frozenset(time[:_INSTANT_DIGITS] for instant in instants for time in _times(instant))
+
+
+def look_again(look: Callable[[], _Found]) -> _Found:
+    """What a look finds: a few times anew if what it lists is archived, cleaned or restored away while it reads."""
+    for _ in range(_LOOKS - 1):
+        with suppress(NotFound):
+            return look()
+    return look()
 
 
 def _times(instant: Instant) -> tuple[str, ...]:

@@ -426,6 +426,29 @@ def test_a_restore_to_before_the_base_was_made_overtakes_the_build(start: str) -
     in_build(world, body)
 
 
+@pytest.mark.parametrize("is_last_pass", [False, True])
+def test_a_commit_that_is_archived_between_a_listing_and_a_look_into_it_is_caught_up_with(
+    *, is_last_pass: bool
+) -> None:
+    world = world_of("v8_cow")
+    first, *_ = partitions_of(world)
+    write = Writer(world).begin().insert(first, "new")
+
+    def body(run: Run) -> None:
+        write.complete()
+        later = Writer(world).begin().insert(first, "later").complete()
+        stage = StagedStorage(world.storage.restarted())
+        stage.before("read", f"/{write.instant}_", lambda: archive(world, until=later))
+        catch_up = CatchUp(on_stage(run, stage), base_of(run))
+        if is_last_pass:
+            with world.site("engine", stage).transaction() as transaction:
+                assert isinstance(catch_up.last_pass(transaction), Behind)
+        assert isinstance(catch_up.run(), CaughtUp)
+        require_right(world)
+
+    in_build(world, body)
+
+
 def test_a_rollback_that_was_archived_meanwhile_overtakes_a_build_of_what_it_undid() -> None:
     world = world_of("v8_cow")
     first, *_ = partitions_of(world)
