@@ -23,8 +23,9 @@ from hudi_engine.errors import AlreadyExists, CorruptFile, Superseded
 from hudi_engine.format.instant_names import Action, Instant, State
 from hudi_engine.format.names import parse_log_file
 from hudi_engine.storage.protocol import Storage
+from hudi_engine.table.config import ATTEMPTS
 
-FOLDER = ".hoodie/.index_attempts"
+FOLDER = ATTEMPTS
 _FILE = re.compile(r"([0-9]{4,})\.json", re.ASCII)
 _RESERVED = ".reserved"
 _GIVEN = re.compile(r"given-([0-9]{6,})\.json", re.ASCII)

@@ -8,7 +8,8 @@ from typing import Final, TypeVar
 from hudi_engine.errors import Unsupported
 
 READABLE_VERSIONS = {6: 1, 8: 2, 9: 2}  # table version -> timeline layout
-PLANS: Final = ".hoodie/.index_attempts/plans"
+ATTEMPTS: Final = ".hoodie/.index_attempts"
+PLANS: Final = f"{ATTEMPTS}/plans"
 
 
 class TableType(StrEnum):
@@ -57,10 +58,9 @@ class TableConfig:
 
         Its archiver passes an `indexing` instant by, pending or completed. Once that is the oldest that is left, Hudi
         1.1 and later take each archived commit after it for a pending one: compactions leave the logs of those out,
-        and rows are lost. Metadata tables have no plans.
+        and rows are lost.
         """
-        is_of_data = self.base_format is not BaseFormat.HFILE
-        return PLANS if self.layout == 2 and is_of_data else self.timeline_folder
+        return self.timeline_folder if self.layout == 1 else PLANS
 
 
 def parse_config(properties: Mapping[str, str]) -> TableConfig:

@@ -17,7 +17,7 @@ from hudi_engine.format.instant_names import Action, Instant, State, instant_fil
 from hudi_engine.format.names import PARTITION_METAFILE, parse_log_file
 from hudi_engine.storage.paths import require_folder_path
 from hudi_engine.storage.protocol import FileStat, Storage, is_remote
-from hudi_engine.table.config import TableConfig, parse_config
+from hudi_engine.table.config import ATTEMPTS, TableConfig, parse_config
 from hudi_engine.table.conform import select_columns, with_meta_columns
 from hudi_engine.table.contents import (
     CommitMetadata,
@@ -54,15 +54,18 @@ class Table:
     config: TableConfig
     clock: Clock
     zone: ZoneInfo
+    was_built_on: bool = False
+    """Whether this engine ever began to build an index here, so that plans may lie beside the timeline."""
 
     def reopened(self) -> "Table":
         """The same table, with its properties as they are now."""
-        return replace(self, config=_config(self.storage, self.clock))
+        was_built_on = _has_attempts(self.storage.list(".hoodie"))
+        return replace(self, config=_config(self.storage, self.clock), was_built_on=was_built_on)
 
     def timeline(self) -> Timeline:
         """The active timeline as it is now, with plans of ours wherever they lie."""
-        folders = dict.fromkeys((self.config.timeline_folder, self.config.plan_folder))
-        timeline = read_timeline(file for folder in folders for file in self.storage.list(folder))
+        folders = {self.config.timeline_folder, *([self.config.plan_folder] if self.was_built_on else [])}
+        timeline = read_timeline(file for folder in sorted(folders) for file in self.storage.list(folder))
         require_zone(self.config, self.zone, timeline)
         return timeline
 
@@ -267,13 +270,18 @@ class Table:
 
 def open_table(storage: Storage, clock: Clock, conf: Mapping[str, str]) -> Table:
     """The table at the storage's base; everything about it that the engine would have to guess is refused here."""
-    if not any(file.path in {MAIN, BACKUP} for file in storage.list(".hoodie")):
+    listing = storage.list(".hoodie")
+    if not any(file.path in {MAIN, BACKUP} for file in listing):
         raise NotATable(
             f"{storage.location}: no Hudi table: .hoodie/hoodie.properties is missing. "
             "Give the table's base path, the folder that holds .hoodie."
         )
     config = _config(storage, clock)
-    return Table(storage, config, clock, zone_of(config, conf.get(ZONE_KEY, "UTC")))
+    return Table(storage, config, clock, zone_of(config, conf.get(ZONE_KEY, "UTC")), _has_attempts(listing))
+
+
+def _has_attempts(listing: Iterable[FileStat]) -> bool:
+    return any(file.path == ATTEMPTS for file in listing)
 
 
 def _config(storage: Storage, clock: Clock) -> TableConfig:
