@@ -88,9 +88,9 @@ def _commits_of_logs(
 
 def _parse(action: Action, data: bytes) -> CommitMetadata:
     if action is Action.CLEAN:
-        return CommitMetadata(operation=action.name, cleaned=parse_cleaned(data))
+        return CommitMetadata(operation=action.name, cleaned=parse_cleaned(data) if data else {})
     if action is Action.ROLLBACK:
-        return CommitMetadata(operation=action.name, undone=parse_undone(data, action))
+        return CommitMetadata(operation=action.name, undone=parse_undone(data, action) if data else frozenset())
     return parse_commit(data, action, layout=2)
 
 
