@@ -12,12 +12,12 @@ from typing import Final
 from hudi_engine.action.attempts import all_reserved, require_newest, reserve, reserved_by
 from hudi_engine.action.coverage import ATTEMPT, CAUGHT_UP, PLAN, Base, undone, unproven
 from hudi_engine.action.derive import deleted, touched, written
-from hudi_engine.action.evidence import Records, first_write
+from hudi_engine.action.evidence import Records
 from hudi_engine.action.execute import Run
 from hudi_engine.action.keeping import Correction, Overtaken, Question
 from hudi_engine.action.keepings import keeping_of
 from hudi_engine.action.metadata_commit import UPDATE, MetadataCommit, begin_metadata_commit, run_metadata_commit
-from hudi_engine.action.metadata_instants import log_instant, log_times, overriding_instant
+from hudi_engine.action.metadata_instants import lasting_instant, log_times, overriding_instant
 from hudi_engine.action.metadata_logs import LogOrder, write_init_logs, write_logs
 from hudi_engine.action.pending import Vigil, awaited, sentence
 from hudi_engine.action.reading import Reading, read
@@ -300,12 +300,9 @@ class CatchUp:
         run_metadata_commit(metadata, replace(commit, files=files), completed_at)
 
     def _commit(self, transaction: Transaction, instant: str, *, is_last: bool) -> MetadataCommit:
-        """Below an instant that was archived nothing may be written: what is older than the timeline counts as
-        completed only as long as nothing older is on it."""
         storage, plan = self._run.site.storage, self._base.plan
-        lowest = max(instant, first_write(transaction.metadata))
-        free = overriding_instant if self._keeping.traits.is_of_state else log_instant
-        at = free(transaction.metadata, self._base.index, lowest, all_reserved(storage))
+        free = overriding_instant if self._keeping.traits.is_of_state else lasting_instant
+        at = free(transaction.metadata, self._base.index, instant, all_reserved(storage))
         reserve(storage, plan, at)
         extra = {PLAN: self._base.plan, ATTEMPT: str(self._base.attempt)}
         return MetadataCommit(at, UPDATE, extra=extra | ({CAUGHT_UP: instant} if is_last else {}))

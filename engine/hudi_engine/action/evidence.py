@@ -12,7 +12,7 @@ from hudi_engine.action.coverage import (
     proof_of,
 )
 from hudi_engine.action.keeping import ROWS, Traits
-from hudi_engine.action.metadata_instants import SOLO
+from hudi_engine.action.metadata_instants import SOLO, first_write
 from hudi_engine.action.reading import Archived, Reading
 from hudi_engine.format.instant_names import Action, Instant
 from hudi_engine.index.metadata_table import MetadataTable
@@ -112,9 +112,3 @@ class Records:
         if key not in self._archived:
             self._archived[key] = tuple(table.archived_commits(first, _LAST))
         return self._archived[key]
-
-
-def first_write(metadata: MetadataTable) -> str:
-    """Where the metadata table's active timeline begins, but for the times at which indexes are made."""
-    writes = metadata.timeline.writes()
-    return next((write.requested_at for write in writes if not write.requested_at.startswith(SOLO)), "")

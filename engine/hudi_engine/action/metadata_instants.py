@@ -21,6 +21,7 @@ OURS: Final = (f"{SOLO}{_OURS.start}", f"{SOLO}{_OURS.stop - 1}")
 """The first and the last of the times at which only the engine makes indexes."""
 INSTANT_DIGITS: Final = 17
 """Of a time to the millisecond; in version 6 times of the metadata table may have three more."""
+_NEVER: Final = InstantTime("9" * INSTANT_DIGITS)
 INDEXER: Final = "004"
 """By this ending, one of six, Hudi 0.15.0 knows a commit of the metadata table that is no commit of the data."""
 
@@ -86,12 +87,57 @@ def log_instant(metadata: MetadataTable, index: str, instant: str, reserved: Col
     """
     taken = _taken(metadata, index) | {time[:INSTANT_DIGITS] for time in reserved}
     below = just_below(InstantTime(instant), taken, metadata.data.zone)
-    return InstantTime(below + INDEXER) if metadata.table.config.version == 6 else below
+    return _by_version(metadata, below)
+
+
+def lasting_instant(metadata: MetadataTable, index: str, instant: str, reserved: Collection[str]) -> InstantTime:
+    """A free time just below `instant` or, where logs might be archived before they are compacted, higher up.
+
+    Of the metadata table Hudi archives all that is older than the data's active timeline, compacted or not, and then
+    its readers pass over what stands in logs. Of the data's it archives nothing that completed after the last
+    compaction of the metadata table. So whatever stands above such a commit lasts until the next compaction. It stays
+    below all that is pending, whose own entries are to win.
+    """
+    kept = [write for write in _completed_writes(metadata) if _is_kept(metadata, write)]
+    below = log_instant(metadata, index, instant, reserved)
+    if any(write.requested_at < below for write in kept):
+        return below
+    pending = (each for each in metadata.data_timeline.pending() if each.action is not Action.INDEXING)
+    limit = min((each.requested_at for each in pending if each.requested_at >= instant), default=_NEVER)
+    floors = [write.requested_at for write in kept if instant <= write.requested_at < limit]
+    # Where no commit is kept the highest will do: it takes many more to have it archived, and as many to compact.
+    highest = [each.requested_at for each in _completed_writes(metadata) if instant <= each.requested_at < limit][-1:]
+    taken = _taken(metadata, index) | {time[:INSTANT_DIGITS] for time in reserved}
+    above = next((just_above(floor, taken, metadata.data.zone) for floor in (*floors, *highest)), _NEVER)
+    if above >= limit:
+        return log_instant(metadata, index, max(instant, first_write(metadata)), reserved)
+    return _by_version(metadata, above)
+
+
+def _completed_writes(metadata: MetadataTable) -> list[Instant]:
+    return [write for write in metadata.data_timeline.writes() if write.is_completed]
+
+
+def _is_kept(metadata: MetadataTable, write: Instant) -> bool:
+    """Whether it came after the last compaction of the metadata table; in version 6 Hudi goes by requested times."""
+    compactions = [each.requested_at for each in metadata.timeline.of(Action.COMMIT) if each.is_completed]
+    at = write.requested_at if metadata.table.config.layout == 1 else write.completed_at or write.requested_at
+    return at > max(compactions, default="")
+
+
+def first_write(metadata: MetadataTable) -> str:
+    """Where the metadata table's active timeline begins, but for the times at which indexes are made."""
+    writes = metadata.timeline.writes()
+    return next((write.requested_at for write in writes if not write.requested_at.startswith(SOLO)), "")
+
+
+def _by_version(metadata: MetadataTable, instant: InstantTime) -> InstantTime:
+    return InstantTime(instant + INDEXER) if metadata.table.config.version == 6 else instant
 
 
 def overriding_instant(metadata: MetadataTable, index: str, instant: str, reserved: Collection[str]) -> InstantTime:
     """A free time just below `instant` or, as logs of higher times would win, just above the highest that counts."""
-    below = log_instant(metadata, index, instant, reserved)
+    below = lasting_instant(metadata, index, instant, reserved)
     newest = max(filter(metadata.view.completions.is_completed, log_times(metadata, index)), default="")
     if newest < below:
         return below
