@@ -426,6 +426,33 @@ def test_a_restore_to_before_the_base_was_made_overtakes_the_build(start: str) -
     in_build(world, body)
 
 
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("is_pending_before_it", [False, True])
+def test_what_is_written_late_stands_above_a_commit_that_stays_until_it_is_compacted_and_below_what_is_pending(
+    start: str, *, is_pending_before_it: bool
+) -> None:
+    """Else Hudi's archiver may take it from the metadata table first, and its readers then pass it over."""
+    world = world_of(start)
+    first, *_ = partitions_of(world)
+    late = Writer(world).begin().insert(first, "late")
+
+    def body(run: Run) -> None:
+        late.complete()
+        compacted = compact_metadata(world)
+        pending = Writer(world).begin() if is_pending_before_it else None
+        stays = Writer(world).begin().insert(first, "later").complete()
+        assert compacted
+        if pending is not None:
+            world.clock.later(1, lambda: pending.insert(first, "pending").complete())
+        assert isinstance(catching_up(run).run(), CaughtUp)
+        at = ours(world)[late.instant]
+        assert (at > stays) == (pending is None)
+        assert pending is None or late.instant < at < pending.instant
+        require_right(world)
+
+    in_build(world, body)
+
+
 @pytest.mark.parametrize("is_last_pass", [False, True])
 def test_a_commit_that_is_archived_between_a_listing_and_a_look_into_it_is_caught_up_with(
     *, is_last_pass: bool
