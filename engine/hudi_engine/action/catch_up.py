@@ -1,8 +1,9 @@
 """RFC-45, run, step 6: an index in flight gets what commits beside its build have left out of it.
 
 Each commit that the base does not hold is proved, or what it lacks is derived and written to the metadata table at an
-instant just below its own: later entries of Hudi's writers win over ours, and a restore keeps what it should. Where an
-entry is about all that there is, ours must win over those of later commits that others were first to complete.
+instant just below its own, if that lasts: later entries of Hudi's writers win over ours, and a restore keeps what it
+should. Where an entry is about all that there is, ours must win over those of later commits that others were first to
+complete.
 """
 
 from collections.abc import Sequence
