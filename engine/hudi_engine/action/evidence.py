@@ -12,7 +12,7 @@ from hudi_engine.action.coverage import (
     proof_of,
 )
 from hudi_engine.action.keeping import ROWS, Traits
-from hudi_engine.action.metadata_instants import SOLO, first_write
+from hudi_engine.action.metadata_instants import LAST, SOLO, first_write
 from hudi_engine.action.reading import Archived, Reading
 from hudi_engine.format.instant_names import Action, Instant
 from hudi_engine.index.metadata_table import MetadataTable
@@ -20,7 +20,6 @@ from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.table import Table
 
 _LATE_MS = 3_600_000  # how much older than the base's newest commit one may be that came to light after it
-_LAST = "9" * 17
 _SERVICES = (Action.CLEAN, Action.ROLLBACK)
 
 
@@ -58,7 +57,7 @@ class Records:
         """Those of which the archiver has taken the rollback meanwhile; it never takes a restore."""
         archived = self.archived(metadata, base)
         return frozenset(
-            target for i, said in archived if (i.completed_at or _LAST) > base.read_at for target in said.undone
+            target for i, said in archived if (i.completed_at or LAST) > base.read_at for target in said.undone
         )
 
     def archived(self, metadata: MetadataTable, base: Base) -> Archived:
@@ -110,5 +109,5 @@ class Records:
             return ()
         key = (table.storage.location, border)
         if key not in self._archived:
-            self._archived[key] = tuple(table.archived_commits(first, _LAST))
+            self._archived[key] = tuple(table.archived_commits(first, LAST))
         return self._archived[key]

@@ -21,7 +21,8 @@ OURS: Final = (f"{SOLO}{_OURS.start}", f"{SOLO}{_OURS.stop - 1}")
 """The first and the last of the times at which only the engine makes indexes."""
 INSTANT_DIGITS: Final = 17
 """Of a time to the millisecond; in version 6 times of the metadata table may have three more."""
-_NEVER: Final = InstantTime("9" * INSTANT_DIGITS)
+LAST: Final = InstantTime("9" * INSTANT_DIGITS)
+"""Above every time that there will be."""
 INDEXER: Final = "004"
 """By this ending, one of six, Hudi 0.15.0 knows a commit of the metadata table that is no commit of the data."""
 
@@ -98,31 +99,33 @@ def lasting_instant(metadata: MetadataTable, index: str, instant: str, reserved:
     compaction of the metadata table. So whatever stands above such a commit lasts until the next compaction. It stays
     below all that is pending, whose own entries are to win.
     """
-    kept = [write for write in _completed_writes(metadata) if _is_kept(metadata, write)]
+    done = [write for write in metadata.data_timeline.writes() if write.is_completed]
+    kept = _after_compaction(metadata, done)
     below = log_instant(metadata, index, instant, reserved)
-    if any(write.requested_at < below for write in kept):
+    if any(each < below for each in kept):
         return below
     pending = (each for each in metadata.data_timeline.pending() if each.action is not Action.INDEXING)
-    limit = min((each.requested_at for each in pending if each.requested_at >= instant), default=_NEVER)
-    floors = [write.requested_at for write in kept if instant <= write.requested_at < limit]
+    limit = min((each.requested_at for each in pending if each.requested_at >= instant), default=LAST)
+    floors = [each for each in kept if instant <= each < limit]
     # Where no commit is kept the highest will do: it takes many more to have it archived, and as many to compact.
-    highest = [each.requested_at for each in _completed_writes(metadata) if instant <= each.requested_at < limit][-1:]
+    highest = [write.requested_at for write in done if instant <= write.requested_at < limit][-1:]
     taken = _taken(metadata, index) | {time[:INSTANT_DIGITS] for time in reserved}
-    above = next((just_above(floor, taken, metadata.data.zone) for floor in (*floors, *highest)), _NEVER)
+    above = next((just_above(floor, taken, metadata.data.zone) for floor in (*floors, *highest)), LAST)
     if above >= limit:
         return log_instant(metadata, index, max(instant, first_write(metadata)), reserved)
     return _by_version(metadata, above)
 
 
-def _completed_writes(metadata: MetadataTable) -> list[Instant]:
-    return [write for write in metadata.data_timeline.writes() if write.is_completed]
-
-
-def _is_kept(metadata: MetadataTable, write: Instant) -> bool:
-    """Whether it came after the last compaction of the metadata table; in version 6 Hudi goes by requested times."""
-    compactions = [each.requested_at for each in metadata.timeline.of(Action.COMMIT) if each.is_completed]
-    at = write.requested_at if metadata.table.config.layout == 1 else write.completed_at or write.requested_at
-    return at > max(compactions, default="")
+def _after_compaction(metadata: MetadataTable, writes: Sequence[Instant]) -> list[str]:
+    """Those that came after the last one of the metadata table; in version 6 Hudi goes by requested times."""
+    compactions = (each.requested_at for each in metadata.timeline.of(Action.COMMIT) if each.is_completed)
+    last = max(compactions, default="")
+    by_request = metadata.table.config.layout == 1
+    return [
+        write.requested_at
+        for write in writes
+        if (write.requested_at if by_request else write.completed_at or write.requested_at) > last
+    ]
 
 
 def first_write(metadata: MetadataTable) -> str:
