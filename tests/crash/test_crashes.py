@@ -37,7 +37,7 @@ _IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
 # pairs, and all ways.
 _TURNS = {"v6_mor": (0,), "v8_cow": (0, 2, 4), "v9_mor": (4,)}
 _STARTS = tuple(STARTS) if _IS_SOAK else tuple(_TURNS)
-# As README says it.
+# As docs/internals.md says it.
 _LEAST_CASES = 6_000 if _IS_SOAK else 1_000
 _STARTS_OF_ERRORS = ("v6_mor", "v9_mor") if _IS_SOAK else ("v9_mor",)
 _NOT_GLOBAL = BY_PARTITION | OTHER_KINDS
@@ -116,7 +116,7 @@ def require_all(found: Iterator[Case], check: Callable[[Case], None], record: Re
     record(CASES, count)
 
 
-def test_the_cases_are_as_many_as_the_readme_says() -> None:
+def test_the_cases_are_as_many_as_the_docs_say() -> None:
     """What the tests below count as they go, and print, is not less without anybody's notice."""
     found = [
         *(crashes(start, verb) for start in _STARTS for verb in EVERYWHERE),

@@ -30,7 +30,7 @@ FEW = (
 # Played by two releases one after the other, so none can make them alone.
 NEEDS_TWO = {"aged", "upgraded"}
 # Of version 6 there is no partial update. Newer releases merge these two by other rules than the release that the
-# version belongs to, whose rules are ours (README, Decisions), and will not write the last with these keys.
+# version belongs to, whose rules are ours (docs/decisions/0010), and will not write the last with these keys.
 NEVER_IN_6 = {"partial"}
 BY_0_15_IN_6 = {"commit_time", "deletions", "journeys"}
 

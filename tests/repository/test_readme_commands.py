@@ -1,4 +1,4 @@
-"""Every command of the README is run by a test: here on golden tables, or in the test that is named here."""
+"""A test runs every command of the README and of docs/engine.md: here on golden tables, or in the test named here."""
 
 import os
 import re
@@ -101,7 +101,9 @@ def test_the_resources_that_the_readme_shows_are_legal() -> None:
         refuse_if_illegal(Kind(tree["kind"]), tree)
 
 
-def test_the_picture_that_the_readme_shows_is_there() -> None:
-    (picture,) = re.findall(r"!\[[^\]]+\]\((docs/pictures/[\w.]+)\)", (ROOT / "README.md").read_text())
+def test_every_picture_that_the_readme_shows_is_there() -> None:
+    pictures = re.findall(r"!\[[^\]]+\]\((docs/pictures/[\w.]+)\)", (ROOT / "README.md").read_text())
 
-    assert (ROOT / picture).read_text().startswith("<svg ")
+    assert len(pictures) == 2
+    for picture in pictures:
+        assert (ROOT / picture).read_text().startswith("<svg ")

@@ -75,7 +75,7 @@ def test_scheduling_updates_no_table_config(world: World) -> None:
     """ "It does not update any table config."
 
     A deviation from this project's design, which sets the flag here so that Java's writers log to the index from the
-    plan on: README, Decisions, "Base files first, then the flag", says why it comes with the base files.
+    plan on: docs/decisions/0020-base-files-first.md, says why it comes with the base files.
     """
     before = stored_in(world.storage)[MAIN]
 
@@ -165,7 +165,7 @@ def test_no_file_group_is_made_by_scheduling(world: World) -> None:
     """Deviation from schedule 2.b, "Start initializing file groups for each partition": ours come with the base files.
 
     Java compacts shards that have only logs, and base files that came later would lie below what it made. A deviation
-    from this project's design as well: README, Decisions, "Base files first, then the flag".
+    from this project's design as well: docs/decisions/0020-base-files-first.md.
     """
     planned(world)
 

@@ -1,7 +1,7 @@
 """RFC-45, scheduling: what is asked for becomes a plan on the timeline, under the lock and with nothing else.
 
 The RFC creates file groups here, and Java's writers log to an index only once it is flagged as in flight. We do both
-together with the base files, when these are made (README, Decisions): Java compacts a shard that has only logs, and
+together with the base files, when these are made (docs/decisions/0020): Java compacts a shard that has only logs, and
 base files that come later would lie below what it made.
 """
 
