@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 from tests.cluster.namespaces import Inside, Namespaces, Refused, Seen
 from tests.cluster.operator_process import OperatorProcess
 from tests.cluster.parts import kubernetes
+from tools.harness import HarnessError
 
 HOME: Final = "hudi-operator"  # the namespace that the operator lives in, and the name of its account there
 _ROOT: Final = Path(__file__).parents[2]
@@ -173,7 +174,7 @@ class Cluster:
         while not self._is_ready():
             if time.monotonic() > end or not self._api.is_alive or not self._etcd.is_alive:
                 said = (self.logs / "kube-apiserver.log").read_text()[-3000:]
-                raise AssertionError(f"the API server is not ready; its log ends with: {said}")
+                raise HarnessError(f"the API server is not ready; its log ends with: {said}")
             time.sleep(0.1)
 
     def _is_ready(self) -> bool:

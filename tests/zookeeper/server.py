@@ -20,6 +20,8 @@ from typing import Self
 
 import pyspark
 
+from tools.harness import HarnessError
+
 _JARS = Path(next(iter(pyspark.__path__)), "jars")
 _NEEDED = (
     "zookeeper-3*", "zookeeper-jute-*", "slf4j-api-*", "log4j-slf4j2-impl-*", "log4j-api-*", "log4j-core-*",
@@ -73,7 +75,8 @@ class ZooKeeperServer:
         while "Mode: standalone" not in self.ask("srvr"):
             if self._process.poll() is not None or time.monotonic() > until:
                 self.stop()
-                raise AssertionError(f"ZooKeeper did not start: {self._log.read_text(errors='replace')[-3000:]}")
+                said = self._log.read_text(errors="replace")[-3000:]
+                raise HarnessError(f"ZooKeeper did not start on port {self.port}; its log ends with: {said}")
             time.sleep(0.05)
 
     def stop(self) -> None:
