@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 from tests.cluster.namespaces import Inside, Namespaces, Refused, Seen
 from tests.cluster.operator_process import OperatorProcess
 from tests.cluster.parts import kubernetes
+from tests.kit import evidence
 from tools.harness import HarnessError
 
 HOME: Final = "hudi-operator"  # the namespace that the operator lives in, and the name of its account there
@@ -56,6 +57,7 @@ class Cluster:
 
     def __enter__(self) -> Self:
         self.logs.mkdir(parents=True)
+        evidence.watch("cluster", self.logs)
         self._namespaces.__enter__()
         try:
             self._begin()

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from tests.kit import evidence
 from tools.harness import HarnessError
 from tools.s3_server import S3Server
 
@@ -44,6 +45,7 @@ class Jvm:
         self.version = version
         self._folder = tempfile.TemporaryDirectory(prefix=f"hudi-{version}-")
         self._log = Path(self._folder.name, "log")
+        evidence.watch(f"JVM of Hudi {version}", self._log)
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.interop.worker", version, json.dumps(_reaching(s3))],

@@ -20,6 +20,7 @@ from typing import Self
 
 import pyspark
 
+from tests.kit import evidence
 from tools.harness import HarnessError
 
 _JARS = Path(next(iter(pyspark.__path__)), "jars")
@@ -45,6 +46,7 @@ class ZooKeeperServer:
         self.folder = Path(self._folder.name)
         self.port = free_port()
         self._log = self.folder / "log"
+        evidence.watch("ZooKeeper", self._log)
         self._java_options = java_options
         lines = {
             "tickTime": tick_ms,
