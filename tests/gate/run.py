@@ -10,7 +10,7 @@ from tests.gate.downloads import Downloads
 from tests.gate.parts import Gate, Part, program, pytest_command
 from tests.gate.processes import Ended, run_shown
 from tests.gate.results import Result, Tally, tally_of
-from tests.gate.summary import Row, closing_line
+from tests.gate.summary import Row, closing_line, minutes
 
 _PYTEST_RAN: Final = (0, 1)  # all passed, or some failed; else pytest itself could not do its work
 
@@ -76,11 +76,11 @@ class PartRun:
 
     def _shown(self, command: Sequence[str], title: str, log: Path) -> Ended:
         print(f"\n=== {self.part.name}: {title}", flush=True)
-        left = self.began + self.gate.ceiling * self.part.budget_seconds - time.monotonic()
+        ceiling = self.gate.ceiling_seconds(self.part)
+        left = self.began + ceiling - time.monotonic()
         ended = run_shown(command, log, self.gate.root, self.environment, max(left, 0))
         if ended.was_stopped:
-            words = f"{title} was ended: the part reached {self.gate.ceiling:g} times its budget"
-            self.failed.append(f"{self.part.name}: {words}")
+            self.failed.append(f"{title}: ended because the part took {minutes(ceiling)} and still went on")
         return ended
 
 

@@ -9,6 +9,7 @@ from tests.gate.parts import GateError, gate_of, pytest_command, read_gate, requ
 
 _DOCUMENT = {
     "ceiling": 4,
+    "least_ceiling_seconds": 600,
     "longest_test_seconds": 300,
     "downloads": {"jars": "python -m fetch"},
     "part": [
@@ -62,6 +63,13 @@ def test_a_test_gets_the_budget_of_its_part_but_no_more_than_the_longest_test(na
     command = pytest_command(part, part.tests, Path("results"), gate.longest_test_seconds)
 
     assert f"--timeout={seconds}" in command
+
+
+@pytest.mark.parametrize(("name", "seconds"), [("quick", 600), ("java", 1600)])
+def test_a_part_may_take_several_times_its_budget_and_ten_minutes_before_it_is_ended(name: str, seconds: int) -> None:
+    gate = gate_of(_DOCUMENT)
+
+    assert [gate.ceiling_seconds(part) for part in gate.chosen([name])] == [seconds]
 
 
 def test_the_default_limit_of_a_test_is_that_of_the_gate(pytestconfig: pytest.Config) -> None:
