@@ -33,10 +33,8 @@ bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; wr
 fuzz: setup ## damage every format for a minute
 	$(PYTHON) -m tests.fuzz --seconds 60
 
-soak: setup ## the whole matrix, a hundred million keys and an hour of fuzzing
-	HUDI_SOAK=1 $(PYTHON) -m pytest -q tests
-	$(PYTHON) -m benchmarks.many_keys --validate
-	$(PYTHON) -m tests.fuzz --seconds 3600
+soak: setup ## one part of at most 45 minutes, the oldest of tests/soak/ledger.json, or PART=… MINUTES=… SEED=…
+	@$(PYTHON) -m tests.soak $(PART) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 lock: setup ## pin the newest versions that pyproject.toml allows
 	.venv/bin/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --python-version 3.11 \

@@ -12,6 +12,7 @@ import argparse
 import os
 import signal
 import sys
+from datetime import UTC, datetime
 from typing import Final
 
 from tests.gate.downloads import downloads
@@ -19,6 +20,8 @@ from tests.gate.parts import ROOT, Gate, GateError, Part, read_gate, require_pat
 from tests.gate.run import run_part
 from tests.gate.summary import summary
 from tests.kit.soak import SEED, SOAK
+from tests.soak.ledger import ages, read_ledger
+from tests.soak.parts import read_soak
 
 _LOGS: Final = ROOT / ".gate"
 # With this set, each of the thousands of processes that tests start would compile all that it imports.
@@ -46,8 +49,14 @@ def _run(gate: Gate, parts: tuple[Part, ...]) -> int:
     needed = {name: gate.downloads[name] for name in gate.downloads if any(name in part.needs for part in parts)}
     with downloads(needed, _LOGS, environment) as running:
         rows = [run_part(part, gate, running, _LOGS, environment) for part in parts]
-    print(summary(rows), flush=True)
+    print(summary(rows, _soak_ages() if parts == gate.parts else ()), flush=True)
     return 1 if any(row.failed for row in rows) else 0
+
+
+def _soak_ages() -> list[str]:
+    """The gate does not fail by age: soak parts are run by people, when they have the time."""
+    parts = [part.name for part in read_soak().parts]
+    return ["", "soak parts:", *ages(read_ledger(), parts, datetime.now(UTC)), ""]
 
 
 def _arguments(gate: Gate) -> argparse.Namespace:
