@@ -12,21 +12,21 @@ from tests.kit.soak import seed
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--soak-until", type=float, help="the time, in seconds since 1970, from which on no test begins")
+    parser.addoption("--soak-seconds", type=float, help="so long after the tests were collected no more begin")
     parser.addoption("--soak-from", default="", help="the test to begin with; empty for the first")
     parser.addoption("--soak-shuffle", action="store_true", help="in an order that HUDI_SOAK_SEED decides")
     parser.addoption("--soak-items", type=Path, help="the file for the names of the tests, in their order")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if (until := config.getoption("--soak-until")) is not None:
-        config.pluginmanager.register(_Soak(config, until), "soak")
+    if config.getoption("--soak-seconds") is not None:
+        config.pluginmanager.register(_Soak(config), "soak")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Soak:
     config: pytest.Config
-    until: float
+    until: float = 0.0
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None]:
@@ -42,8 +42,9 @@ class _Soak:
         del items[:first]
         if getattr(self.config, "workerinput", {}).get("workerid", "gw0") == "gw0":
             self.config.getoption("--soak-items").write_text("".join(f"{name}\n" for name in names[first:]))
+        self.until = time.monotonic() + self.config.getoption("--soak-seconds")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self) -> bool | None:
         """True leaves the test out, without a result. The next run begins with it."""
-        return True if time.time() > self.until else None
+        return True if time.monotonic() >= self.until else None

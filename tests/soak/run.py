@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,10 +69,9 @@ def tests_left(items: Sequence[str], tally: Tally) -> tuple[str, ...]:
 
 
 def _pytest(order: Order, results: Path, items: Path) -> list[str]:
-    until = time.time() + order.minutes * 60
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup"]
     command += [f"--timeout={_LONGEST_TEST_SECONDS}", f"--gate-results={results}"]
-    command += [f"--soak-until={until:.0f}", f"--soak-items={items}"]
+    command += [f"--soak-seconds={order.minutes * 60:g}", f"--soak-items={items}", f"--hypothesis-seed={order.seed}"]
     command += ["--soak-shuffle"] if order.part.has_seeds else [f"--soak-from={order.begin}"]
     return [*command, *order.part.tests]
 

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -21,10 +20,10 @@ def test_it(number): pass
 """
 
 
-def _run(folder: Path, *options: str, until: float | None = None, seed: int = 1) -> tuple[int, list[str]]:
+def _run(folder: Path, *options: str, seconds: float = 600, seed: int = 1) -> tuple[int, list[str]]:
     """How many tests passed, and the names of all in their order."""
     (folder / "test_toy.py").write_text(_TESTS)
-    limits = (f"--soak-until={time.time() + 600 if until is None else until}", f"--soak-items={folder / 'items'}")
+    limits = (f"--soak-seconds={seconds}", f"--soak-items={folder / 'items'}")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.soak.plugin", *limits, *options, "test_toy.py"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HUDI_SOAK_SEED": str(seed)}
     said = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
@@ -46,7 +45,7 @@ def test_a_run_begins_anew_if_the_test_to_go_on_from_is_gone(tmp_path: Path) -> 
 
 
 def test_no_test_begins_when_the_time_is_over(tmp_path: Path) -> None:
-    passed, names = _run(tmp_path, until=0)
+    passed, names = _run(tmp_path, seconds=0)
 
     assert (passed, len(names)) == (0, 30)
 
