@@ -35,7 +35,7 @@ class PartRun:
             self._run_tests()
 
     def _run_command(self, command: str) -> None:
-        log = self.folder / f"{self.part.name}.log"
+        log = self._log(command)
         ended = self._shown(program(command), command, log)
         counts = closing_line(log.read_text(errors="replace"))
         self.passed += counts[0] if counts else int(ended.code == 0)
@@ -65,7 +65,7 @@ class PartRun:
         results = self.folder / f"{self.part.name}.results"
         results.unlink(missing_ok=True)
         command = pytest_command(self.part, what, results, self.gate.longest_test_seconds)
-        ended = self._shown(command, title, self.folder / f"{self.part.name}.log")
+        ended = self._shown(command, title, self._log(title))
         lines = results.read_text().splitlines() if results.exists() else []
         tally = tally_of(map(Result.of_line, lines))
         if ended.was_stopped:
@@ -73,6 +73,9 @@ class PartRun:
         elif ended.code not in _PYTEST_RAN or (ended.code and not tally.failed):
             self.failed.append(f"pytest {' '.join(what)} ended with exit code {ended.code}")
         return tally
+
+    def _log(self, title: str) -> Path:
+        return self.folder / f"{self.part.name}-{title.split(maxsplit=1)[0]}.log"
 
     def _shown(self, command: Sequence[str], title: str, log: Path) -> Ended:
         print(f"\n=== {self.part.name}: {title}", flush=True)
