@@ -4,10 +4,6 @@ PYTHON := .venv/bin/python
 export TZ := UTC
 # Tests start processes by the thousand: where this is set each of them compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
-SLOWEST := --durations=12 --durations-min=20
-# Without groups: each test goes, in order, to the process that is free, so that the tests of a release stay together.
-ONE_BY_ONE := -n 2 --dist loadgroup
-QUICK := tests/unit tests/repository tests/rfc tests/scenarios tests/crash tests/worlds
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-7s %s\n", $$1, $$2}'
@@ -21,19 +17,10 @@ demo: setup ## an index built, guarded and rebuilt beside a real Hudi writer (Ja
 	$(PYTHON) -m tools.demo
 
 check: setup ## format, lint, types, layers and quick tests: no JVM, under a minute
-	.venv/bin/ruff format --check --quiet .
-	.venv/bin/ruff check --quiet .
-	.venv/bin/mypy
-	.venv/bin/lint-imports --no-cache
-	$(PYTHON) -m pytest -q -n 2 -m "not thorough" $(QUICK)
+	@$(PYTHON) -m tests.gate check
 
-test: check ## all tests, with real Hudi, Kubernetes, ZooKeeper and S3 servers, Spark, faults and a bounded fuzz run
-	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) -m thorough $(QUICK)
-	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) tests/cli tests/zookeeper tests/operator
-	$(PYTHON) -m tests.cluster.parts
-	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) --dist loadfile tests/cluster
-	$(PYTHON) -m pytest -q $(ONE_BY_ONE) $(SLOWEST) tests/s3 tests/spark tests/faults tests/interop
-	$(PYTHON) -m tests.fuzz --seconds 60
+test: setup ## all parts of the gate, or ONLY="PART …": real Hudi, Kubernetes, ZooKeeper and S3 servers, Spark, faults
+	@$(PYTHON) -m tests.gate $(ONLY)
 
 bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; writes benchmarks/out/
 	$(PYTHON) -m benchmarks.read
@@ -46,10 +33,8 @@ bench: setup ## side by side with Spark+Hudi, hudi-rs and the physical floor; wr
 fuzz: setup ## damage every format for a minute
 	$(PYTHON) -m tests.fuzz --seconds 60
 
-soak: setup ## the whole matrix, a hundred million keys and an hour of fuzzing
-	HUDI_SOAK=1 $(PYTHON) -m pytest -q tests
-	$(PYTHON) -m benchmarks.many_keys --validate
-	$(PYTHON) -m tests.fuzz --seconds 3600
+soak: setup ## one part of at most 45 minutes, the oldest of tests/soak/ledger.json, or PART=… MINUTES=… SEED=…
+	@$(PYTHON) -m tests.soak $(PART) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 lock: setup ## pin the newest versions that pyproject.toml allows
 	.venv/bin/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --python-version 3.11 \

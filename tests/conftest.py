@@ -8,3 +8,4 @@ import pytest
 pytest.register_assert_rewrite(
     *(f"tests.{folder.name}" for folder in Path(__file__).parent.iterdir() if folder.is_dir())
 )
+pytest_plugins = ("tests.gate.plugin", "tests.gate.failure_block", "tests.soak.plugin")

@@ -81,9 +81,11 @@ def _copy_artifact(coordinates: str, folder: Path) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     match arguments:
+        case ["jars"]:
+            print(*map(bundle_jar, HUDI_VERSIONS), *s3_jars(), sep="\n")
+            return 0
         case ["jars", *versions]:
-            for version in versions or HUDI_VERSIONS:
-                print(bundle_jar(version))
+            print(*map(bundle_jar, versions), sep="\n")
             return 0
         case _:
             print(__doc__, file=sys.stderr)

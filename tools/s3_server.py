@@ -1,9 +1,14 @@
-"""A real S3 server on loopback, for tests and demos: versitygw, built from its Go module once per user."""
+"""A real S3 server on loopback, for tests and demos: versitygw, built from its Go module once per user.
+
+python -m tools.s3_server [build]    serves until interrupted; with `build` it only builds the server
+"""
 
 import os
 import secrets
+import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
@@ -13,7 +18,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.parts import cache_folder, cached
+from tools.harness import HarnessError
+from tools.parts import PartMissingError, cache_folder, cached
 
 MODULE = "github.com/versity/versitygw/cmd/versitygw"
 VERSION = "v1.8.0"
@@ -63,7 +69,7 @@ def s3_server() -> Iterator[S3Server]:
                     return
             # Somebody else took the port between our asking for it and the server's start.
             if attempt == _ATTEMPTS:
-                raise RuntimeError(f"{program} did not come up in {_ATTEMPTS} attempts of {_START_SECONDS} seconds")
+                raise HarnessError(f"{program} did not come up in {_ATTEMPTS} attempts of {_START_SECONDS} seconds")
 
 
 def build() -> Path:
@@ -73,7 +79,12 @@ def build() -> Path:
 
 def _install(folder: Path) -> None:
     environment = os.environ | {"GOBIN": str(folder), "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
-    subprocess.run(["go", "install", f"{MODULE}@{VERSION}"], env=environment, check=True)
+    if not shutil.which("go"):
+        raise PartMissingError("go is not on the PATH, and the S3 server for the tests is not cached: install Go 1.25")
+    command = ["go", "install", f"{MODULE}@{VERSION}"]
+    done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise PartMissingError(f"{' '.join(command)} failed with {done.returncode}: {done.stderr[-2000:]}")
     (folder / "versitygw").rename(folder / f"versitygw-{VERSION}")
 
 
@@ -140,8 +151,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def main() -> None:
-    """Serve until interrupted, for trying things by hand."""
+def serve() -> None:
+    """For trying things by hand."""
     with s3_server() as server:
         print(server.make_bucket("tables"))
         for name, value in server.options.items():
@@ -154,4 +165,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        if sys.argv[1:] == ["build"]:
+            print(build())
+        else:
+            serve()
+    except PartMissingError as missing:
+        sys.exit(str(missing))

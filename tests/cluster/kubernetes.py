@@ -12,6 +12,8 @@ from typing import Any, Final, Self
 from tests.cluster.namespaces import Inside, Namespaces, Refused, Seen
 from tests.cluster.operator_process import OperatorProcess
 from tests.cluster.parts import kubernetes
+from tests.kit import evidence
+from tools.harness import HarnessError
 
 HOME: Final = "hudi-operator"  # the namespace that the operator lives in, and the name of its account there
 _ROOT: Final = Path(__file__).parents[2]
@@ -55,6 +57,7 @@ class Cluster:
 
     def __enter__(self) -> Self:
         self.logs.mkdir(parents=True)
+        evidence.watch("cluster", self.logs)
         self._namespaces.__enter__()
         try:
             self._begin()
@@ -173,7 +176,7 @@ class Cluster:
         while not self._is_ready():
             if time.monotonic() > end or not self._api.is_alive or not self._etcd.is_alive:
                 said = (self.logs / "kube-apiserver.log").read_text()[-3000:]
-                raise AssertionError(f"the API server is not ready; its log ends with: {said}")
+                raise HarnessError(f"the API server is not ready; its log ends with: {said}")
             time.sleep(0.1)
 
     def _is_ready(self) -> bool:

@@ -1,22 +1,21 @@
 """Lives of tables in which anything may happen at any moment: in the end the index is complete, right and tidy."""
 
-import os
-
 import pytest
 
 from tests.crash.chaos import BUILDS, Life
+from tests.kit.soak import is_soak, new_seeds
 
 pytestmark = pytest.mark.thorough
 
 _QUICK = (3, 7)
-_IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
-_LIVES = range(100, 150) if _IS_SOAK else range(100, 104)
-_LIVES_OF_A_KIND = 30 if _IS_SOAK else 1
+# The gate lives the same lives each time. A soak run lives others, as many as it has the time for.
+_MOST_LIVES_OF_A_KIND = 400
+_LIVES = new_seeds(_MOST_LIVES_OF_A_KIND, "build") if is_soak() else range(100, 104)
 _OTHER_KINDS = [kind for kind in BUILDS if kind != "build"]
 _LIVES_OF_OTHER_KINDS = [
-    (first + number, kind)
+    (seed, kind)
     for first, kind in zip(range(200, 600, 100), _OTHER_KINDS, strict=True)
-    for number in range(_LIVES_OF_A_KIND)
+    for seed in (new_seeds(_MOST_LIVES_OF_A_KIND, kind) if is_soak() else [first])
 ]
 
 

@@ -1,6 +1,5 @@
 """Every verb, killed at every write in each of three ways, recovered by the same engine and by another."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
@@ -18,6 +17,7 @@ from tests.crash.cases import (
 )
 from tests.crash.conftest import CASES
 from tests.crash.verbs import BY_PARTITION, EVERYWHERE, OTHER_KINDS, VERBS
+from tests.kit.soak import is_soak
 from tests.worlds.starts import STARTS
 
 pytestmark = pytest.mark.thorough
@@ -32,7 +32,7 @@ _LOOKS_OF_A_VERB = 15
 _STRIDE_ELSEWHERE = 5
 _STRIDE_OF_ERRORS = 9
 _LOOKS_OF_ANOTHER_KIND = 4
-_IS_SOAK = bool(os.environ.get("HUDI_SOAK"))
+_IS_SOAK = is_soak()
 # Each version and each type, with the turns that begin it: one of them by each of the three ways. `make soak` takes all
 # pairs, and all ways.
 _TURNS = {"v6_mor": (0,), "v8_cow": (0, 2, 4), "v9_mor": (4,)}

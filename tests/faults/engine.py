@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.kit import evidence
+
 _ROOT = Path(__file__).parents[2]
 _LONGEST_SECONDS = 240.0
 _MOST_RUNS = 6
@@ -128,6 +130,9 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.kill()
+        for name in ("steps", "out", "err"):
+            with suppress(FileNotFoundError):
+                evidence.keep(f"engine's {name}", (self.folder / name).read_text(errors="replace"))
         self._folder.cleanup()
 
 

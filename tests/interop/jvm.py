@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from tests.kit import evidence
+from tools.harness import HarnessError
 from tools.s3_server import S3Server
 
 _ROOT = Path(__file__).parents[2]
@@ -43,6 +45,7 @@ class Jvm:
         self.version = version
         self._folder = tempfile.TemporaryDirectory(prefix=f"hudi-{version}-")
         self._log = Path(self._folder.name, "log")
+        evidence.watch(f"JVM of Hudi {version}", self._log)
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.interop.worker", version, json.dumps(_reaching(s3))],
@@ -61,7 +64,7 @@ class Jvm:
                     "SPARK_LOCAL_DIRS": self._folder.name,
                 },
             )
-        self._answer()
+        self._require_started()
 
     def call(self, operation: str, **arguments: Any) -> Any:
         assert self._process.stdin is not None
@@ -99,6 +102,12 @@ class Jvm:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _require_started(self) -> None:
+        try:
+            self._answer()
+        except JavaError as error:
+            raise HarnessError(f"the JVM of Hudi {self.version} did not start: {error}") from error
 
     def _answer(self) -> Any:
         assert self._process.stdout is not None

@@ -1,12 +1,12 @@
 """Which release reads tables of which version: the pairs to prove what we write on."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from tests.kit.soak import and_in_soak as and_in_soak  # noqa: PLC0414  # the live tests import it from here
 from tools.parts import HUDI_VERSIONS
 
 TABLE_VERSIONS = {"0.15.0": (6,), "1.0.2": (6, 8), "1.1.1": (6, 8, 9), "1.2.0": (6, 8, 9)}
@@ -14,13 +14,7 @@ HBASE_IS_IN = ("0.15.0", "1.0.2")
 assert tuple(TABLE_VERSIONS) == HUDI_VERSIONS
 
 
-Case = TypeVar("Case")
 Test = TypeVar("Test", bound=Callable[..., None])
-
-
-def and_in_soak(few: Sequence[Case], rest: Sequence[Case]) -> list[Case]:
-    """The few that CI runs, and in `make soak` the rest too."""
-    return [*few, *(rest if os.environ.get("HUDI_SOAK") else ())]
 
 
 def newest_table(

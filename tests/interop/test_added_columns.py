@@ -9,7 +9,8 @@ import pytest
 
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import READING_ALL, SKIPPING, entries_by_java, require_valid, run_engine
-from tests.interop.readable import and_in_soak, newest_table
+from tests.interop.readable import newest_table
+from tests.kit.soak import and_in_soak
 
 _COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 _LIST: Final = "hoodie.metadata.index.column.stats.column.list"

@@ -15,7 +15,8 @@ from tests.faults.live import RECOMMENDED
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import require_valid
 from tests.interop.live_writers import SEVERAL_WRITERS, LiveTable, zookeeper_lock
-from tests.interop.readable import TABLE_VERSIONS, and_in_soak
+from tests.interop.readable import TABLE_VERSIONS
+from tests.kit.soak import and_in_soak
 from tests.zookeeper.server import ZooKeeperServer
 
 _KEYS: Final = 10

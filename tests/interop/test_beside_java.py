@@ -3,7 +3,6 @@
 Numbers in names are those of the failures of Hudi 1.2.0 that this project was begun for.
 """
 
-import os
 import subprocess
 import sys
 import threading
@@ -30,6 +29,7 @@ from tests.interop.live_checks import (
 from tests.interop.live_commits import IN_FLIGHT
 from tests.interop.live_writers import LiveTable
 from tests.interop.readable import TABLE_VERSIONS
+from tests.kit.soak import and_in_soak
 
 _LOCK: Final = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
 # Nobody writes while the engine builds in these, and a dead writer is told from a slow one in seconds.
@@ -212,7 +212,7 @@ def test_6_commits_that_failed_because_the_flags_came_first_do_not_hold_the_buil
     here.require_right()
 
 
-@pytest.mark.parametrize("version", ["0.15.0", "1.0.2", "1.2.0"] if os.environ.get("HUDI_SOAK") else ["1.2.0"])
+@pytest.mark.parametrize("version", and_in_soak(["1.2.0"], ["0.15.0", "1.0.2"]))
 def test_an_index_of_a_table_with_archived_commits_hides_no_other_and_is_kept(
     scene: Callable[[str], Scene], version: str
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import require_rows, require_valid, run_engine
 from tests.interop.live_writers import BY_RECORD_INDEX
-from tests.interop.readable import and_in_soak
+from tests.kit.soak import and_in_soak
 
 _WITHOUT: Final = {"hoodie.metadata.enable": "false", "hoodie.parquet.small.file.limit": "0"}
 _WITH: Final = {

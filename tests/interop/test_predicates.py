@@ -1,6 +1,5 @@
 """Of a table with values of every type Java finds by each index that we built what it finds without one."""
 
-import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +11,9 @@ import pytest
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import READING_ALL, require_rows, require_valid, run_engine
 from tests.interop.live_commits import COMPLETE, change_properties
-from tests.interop.readable import and_in_soak, newest_table
+from tests.interop.readable import newest_table
 from tests.interop.typed_rows import BORDERS, FILE_ROWS, ROWS, WORDS, TypedRows, key_of, partition_of
+from tests.kit.soak import and_in_soak, is_soak
 
 _COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 _FEW: Final = [("1.2.0", _COW), ("1.0.2", _MOR)]
@@ -151,7 +151,7 @@ def test_by_an_index_of_ours_java_finds_what_it_finds_without_also_ten_commits_l
 ) -> None:
     here = Scene(jvm(version), tmp_path / "table", table_type)
     here.lay()
-    first, then = (WORDS, WORDS) if os.environ.get("HUDI_SOAK") else (("in", "is null"), ("<",))
+    first, then = (WORDS, WORDS) if is_soak() else (("in", "is null"), ("<",))
 
     here.build("--type", "column_stats", "--conf", f"{_LIST}={here.listed}")
     here.require_skipped_right("column_stats", first, _NEVER_SKIPPED)

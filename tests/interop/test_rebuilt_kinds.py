@@ -8,7 +8,8 @@ import pytest
 
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import entries_by_java, require_valid, run_engine
-from tests.interop.readable import and_in_soak, newest_table
+from tests.interop.readable import newest_table
+from tests.kit.soak import and_in_soak
 
 _COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 _INDEXES: Final = ("bloom_filters", "column_stats")

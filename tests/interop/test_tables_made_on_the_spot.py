@@ -1,6 +1,5 @@
 """Tables that each release makes here and now: rows, files and instants as we see them and as it does."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from hudi_engine.table.table import Table, open_table
 from tests.golden.recipes import ABOUT_INDEXES, SCENARIOS
 from tests.interop.compare import require_equal
 from tests.interop.jvm import Jvm
+from tests.kit.soak import is_soak
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 TABLE_VERSIONS = {"0.15.0": (6,), "1.0.2": (6, 8), "1.1.1": (6, 8, 9), "1.2.0": (6, 8, 9)}
@@ -46,7 +46,7 @@ def everything() -> Iterator[tuple[str, int, str, str]]:
                 yield from ((hudi, version, kind, scenario) for kind in kinds)
 
 
-CASES = sorted(everything() if os.environ.get("HUDI_SOAK") else FEW)
+CASES = sorted(everything() if is_soak() else FEW)
 
 
 def test_the_few_hold_each_release_version_and_type() -> None:

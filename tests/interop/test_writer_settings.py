@@ -1,6 +1,5 @@
 """What settings of Java's writers do to an index of the engine: each cell of the tables in docs/writers.md."""
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,10 +20,11 @@ from tests.interop.writer_builds import (
 )
 from tests.interop.writer_cells import KINDS, Cell, cells_of
 from tests.interop.writer_subjects import States, Subject
+from tests.kit.soak import is_soak
 from tests.zookeeper.server import ZooKeeperServer
 
 _NEW_NAME: Final = "hoodie.metadata.global.record.level.index.enable"
-_IS_SOAK: Final = bool(os.environ.get("HUDI_SOAK"))
+_IS_SOAK: Final = is_soak()
 _COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 _AT_REST: Final = cells_of("absent", "in flight", "complete")
 _BESIDE: Final = cells_of(BEGAN_BEFORE, WHILE_IN_FLIGHT, BEGAN_IN_FLIGHT)

@@ -5,7 +5,6 @@ times just below commits of the data that Java left out of the index.
 """
 
 import json
-import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,10 +47,11 @@ from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.zone import at_time, to_ms
 from hudi_engine.watch import Unwatched
 from tests.interop.jvm import Jvm
+from tests.kit.soak import and_in_soak
 
 Location = tuple[str, str]
 Located = Mapping[str, Location]
-_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ") if os.environ.get("HUDI_SOAK") else ("MERGE_ON_READ",)
+_TYPES = and_in_soak(["MERGE_ON_READ"], ["COPY_ON_WRITE"])
 INDEX = "record_index"
 SHARDS = tuple(f"record-index-{number:04d}-0" for number in range(3))
 NOBODYS = "5fef950f-d85c-4083-8a08-7df520c80eb9-0"

@@ -20,6 +20,9 @@ from typing import Self
 
 import pyspark
 
+from tests.kit import evidence
+from tools.harness import HarnessError
+
 _JARS = Path(next(iter(pyspark.__path__)), "jars")
 _NEEDED = (
     "zookeeper-3*", "zookeeper-jute-*", "slf4j-api-*", "log4j-slf4j2-impl-*", "log4j-api-*", "log4j-core-*",
@@ -43,6 +46,7 @@ class ZooKeeperServer:
         self.folder = Path(self._folder.name)
         self.port = free_port()
         self._log = self.folder / "log"
+        evidence.watch("ZooKeeper", self._log)
         self._java_options = java_options
         lines = {
             "tickTime": tick_ms,
@@ -73,7 +77,8 @@ class ZooKeeperServer:
         while "Mode: standalone" not in self.ask("srvr"):
             if self._process.poll() is not None or time.monotonic() > until:
                 self.stop()
-                raise AssertionError(f"ZooKeeper did not start: {self._log.read_text(errors='replace')[-3000:]}")
+                said = self._log.read_text(errors="replace")[-3000:]
+                raise HarnessError(f"ZooKeeper did not start on port {self.port}; its log ends with: {said}")
             time.sleep(0.05)
 
     def stop(self) -> None:

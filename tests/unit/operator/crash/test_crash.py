@@ -1,11 +1,11 @@
 """Whenever an operator dies, the next one does what is left to do, and nothing twice."""
 
-import os
 import random
 
 import pytest
 
 from hudi_operator.reconcile.home import HomeError
+from tests.kit.soak import is_soak
 from tests.unit.operator.crash.ground import Fate, Ground, Killed
 from tests.unit.operator.crash.lives import EXPECTED, RECORDS, play
 
@@ -48,7 +48,7 @@ def test_killed_or_refused_at_any_one_call(error: type[BaseException], is_after:
 
 @pytest.mark.thorough
 def test_killed_at_any_two_calls() -> None:
-    most, step = calls(), 1 if os.environ.get("HUDI_SOAK") else 2
+    most, step = calls(), 1 if is_soak() else 2
     for first in range(1, most + 1, 2 * step):
         for second in range(1, most + 2 - first, 3 * step):
             ground, _, _ = play(lambda a=first, b=second: [Fate(a, is_after=True), Fate(b, is_after=True)])  # type: ignore[misc]  # bound at once

@@ -1,7 +1,6 @@
 """Whatever the world is like: worlds put together at random, most of them never seen by anybody."""
 
 import json
-import os
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -41,6 +40,7 @@ from hudi_operator.resources.schema.statuses import STATUSES
 from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.status import status_of
 from hudi_operator.words import Condition, Reason
+from tests.kit.soak import is_soak
 from tests.unit.operator.decide.worlds import NOW, a_service, a_table, ago, an_index, seen
 
 TRIGGERS = (
@@ -345,7 +345,7 @@ def test_the_same_world_has_the_same_status_to_the_byte(situation: tuple[Resourc
 
 
 @pytest.mark.thorough
-@settings(max_examples=3_000 if os.environ.get("HUDI_SOAK") else 800)
+@settings(max_examples=3_000 if is_soak() else 800)
 @given(situations(), situations(ends=True), st.floats(0, 5))
 def test_thousands_of_worlds_are_met_soundly(
     any_world: tuple[Resource, World], calm_world: tuple[Resource, World], later: float

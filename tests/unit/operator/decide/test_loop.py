@@ -4,7 +4,6 @@ Time is moved by hand. Whatever happens in the beginning, nothing goes wrong any
 ready or says that it is stalled, and one change by hand makes it ready.
 """
 
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -31,6 +30,7 @@ from hudi_operator.runs import RunOrder, RunPhase, RunSeen
 from hudi_operator.status import status_of
 from hudi_operator.status.past import past_of
 from hudi_operator.words import Condition
+from tests.kit.soak import is_soak, new_seeds
 from tests.unit.operator.decide.worlds import (
     NAME,
     NOW,
@@ -363,7 +363,7 @@ def test_whatever_happens_an_index_gets_ready_or_says_that_it_is_stalled(part: i
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("part", range(1, 20 if os.environ.get("HUDI_SOAK") else 5))
+@pytest.mark.parametrize("part", new_seeds(100) if is_soak() else range(1, 5))
 def test_so_it_does_in_many_more_lives(part: int) -> None:
     _require_settled(range(15 * part, 15 * part + 15))
 
