@@ -29,6 +29,7 @@ check: setup ## format, lint, types, layers and quick tests: no JVM, under a min
 
 test: check ## all tests, with real Hudi, Kubernetes, ZooKeeper and S3 servers, Spark, faults and a bounded fuzz run
 	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) -m thorough $(QUICK)
+	$(PYTHON) -m pytest -q $(ONE_BY_ONE) $(SLOWEST) tests/install
 	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) tests/cli tests/zookeeper tests/operator
 	$(PYTHON) -m tests.cluster.parts
 	$(PYTHON) -m pytest -q -n 2 $(SLOWEST) --dist loadfile tests/cluster

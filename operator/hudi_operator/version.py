@@ -13,7 +13,10 @@ def installed_version() -> str:
 
 def version_option(command: str) -> OptionInfo:
     """The option `--version` of this command: shows the command's name and the version, and ends."""
-    return typer.Option("--version", callback=_shows(command), is_eager=True, help="Show the version and exit.")
+    option: OptionInfo = typer.Option(
+        "--version", callback=_shows(command), is_eager=True, help="Show the version and exit."
+    )
+    return option
 
 
 def _shows(command: str) -> Callable[[bool], None]:
