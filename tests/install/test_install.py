@@ -99,6 +99,13 @@ def test_every_module_can_be_imported_with_every_extra(case: Case, environments:
     assert int(ran.out) > 400
 
 
+@_each(_WHOLE)
+def test_kopf_knows_every_setting_of_the_operator(case: Case, environments: Environments) -> None:
+    ran = environments(case).run("python", "-c", "from hudi_operator.kube.handlers import settings; settings()")
+
+    assert ran.code == 0, ran.err
+
+
 @_each(_LOWEST)
 def test_the_lowest_versions_are_those_that_are_declared(case: Case, environments: Environments) -> None:
     """A bound that another distribution raises says of a version that it works, and nobody has tried it."""
