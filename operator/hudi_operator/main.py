@@ -22,6 +22,7 @@ from hudi_operator.kube.handlers import quieten_kopf
 from hudi_operator.kube.lease import NAME, LeaseLost
 from hudi_operator.kube.operator import Options, WatchesEnded, operate
 from hudi_operator.local.command import local
+from hudi_operator.version import version_option
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ class LogFormat(StrEnum):
 
 
 @app.callback()
-def _operator() -> None:
+def options(*, version: Annotated[bool, version_option("hudi-operator")] = False) -> None:
     """Indexes and table services of Apache Hudi tables, as Kubernetes resources."""
 
 

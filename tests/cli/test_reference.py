@@ -1,6 +1,7 @@
 """docs/cli.md says what the code does."""
 
 import re
+from inspect import signature
 from pathlib import Path
 
 from hudi_engine.cli.failures import INTERNAL_ERROR
@@ -29,6 +30,16 @@ def test_every_command_is_documented() -> None:
     for command in app.registered_commands:
         assert command.callback is not None
         assert f"**`{command.callback.__name__}" in REFERENCE
+
+
+def test_every_option_before_the_command_is_documented() -> None:
+    assert app.registered_callback is not None
+    assert app.registered_callback.callback is not None
+
+    options = [f"`--{name}`" for name in signature(app.registered_callback.callback).parameters]
+
+    assert options == ["`--debug`", "`--version`"]
+    assert [option for option in options if option not in REFERENCE] == []
 
 
 def test_every_command_of_a_group_is_documented() -> None:

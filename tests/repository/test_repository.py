@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.repository.declared import PROJECT, declared, names, plain
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = (ROOT / "engine" / "hudi_engine", ROOT / "operator" / "hudi_operator")
 FOLDERS = ("engine", "operator", "tests", "tools", "benchmarks")
@@ -117,13 +119,8 @@ def test_what_is_installed_is_locked_with_hashes_and_comes_from_no_particular_ho
 
 def test_every_dependency_is_locked() -> None:
     lock = (ROOT / "requirements.lock").read_text()
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    wanted = names(PROJECT["dependency-groups"]["dev"]).union(*declared().values())
 
-    locked = {_plain(name) for name in re.findall(r"^([A-Za-z0-9._-]+)==", lock, re.MULTILINE)}
+    locked = {plain(name) for name in re.findall(r"^([A-Za-z0-9._-]+)==", lock, re.MULTILINE)}
 
-    assert {_plain(re.split(r"[<>=!\[ ]", text)[0]) for text in wanted} <= locked
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+    assert wanted - locked == set()

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import NoReturn
 
-import click
+import typer
 
 from hudi_engine.cli import screen
 from hudi_engine.cli.stopping import Terminated
@@ -26,7 +26,7 @@ def leave(error: BaseException) -> NoReturn:
     """Ends with one line for people and the exit code; with the traceback if that was asked for."""
     if os.environ.get(DEBUG):
         raise error
-    click.echo(f"hudi-engine: {screen.safe(message(error))}", err=True)
+    typer.echo(f"hudi-engine: {screen.safe(message(error))}", err=True)
     sys.exit(exit_code(error))
 
 

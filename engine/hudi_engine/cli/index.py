@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, NoReturn
 
-import click
 import typer
 
 from hudi_engine.cli import screen
@@ -253,7 +252,7 @@ def _show(report: JobReport) -> NoReturn:
         columns = ["index", "state", "base", "caught up to", "keys>", "shards>", "size>"]
         screen.show_grid(f"{report.outcome}: {report.instant or ''}".rstrip(": "), columns, map(_row, report.kinds))
     if report.reason:
-        click.echo(f"hudi-engine: {screen.safe(report.reason)}", err=bool(report.exit_code))
+        typer.echo(f"hudi-engine: {screen.safe(report.reason)}", err=bool(report.exit_code))
     raise typer.Exit(report.exit_code)
 
 

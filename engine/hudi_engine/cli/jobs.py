@@ -5,7 +5,6 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 
 from hudi_engine.action.coverage import find_base
 from hudi_engine.action.drop import run_drop
@@ -23,6 +22,7 @@ from hudi_engine.cli.phases import Phases, watching
 from hudi_engine.cli.planning import NOTHING_TO_DO, report_plan, require_planned
 from hudi_engine.cli.stopping import stoppable
 from hudi_engine.cli.veil import veil_over
+from hudi_engine.cli.version import distribution
 from hudi_engine.clock import SystemClock
 from hudi_engine.compute.order import Compute
 from hudi_engine.concurrency.contradictions import refuse_contradicted
@@ -35,7 +35,6 @@ from hudi_engine.table.health import index_health
 from hudi_engine.table.table import Table, open_table
 from hudi_engine.watch import Watch
 
-_ENGINE = "hudi-operator"
 _TOLD: Mapping[type[BaseException], Outcome] = {
     Busy: Outcome.BUSY,
     TimedOut: Outcome.TIMED_OUT,
@@ -51,7 +50,7 @@ def carry_out(request: JobRequest) -> JobReport:
     try:
         mounted = read_mounted(request.conf_from)
     except EngineError as refused:
-        return replace(_Job(request).stopped(refused), engine=_engine())
+        return replace(_Job(request).stopped(refused), engine=distribution())
     veil = veil_over(mounted)
     job = _Job(replace(request, conf={**mounted, **request.conf}))
     with watching(request.progress_path, veil) as phases, stoppable():
@@ -67,7 +66,7 @@ def carry_out(request: JobRequest) -> JobReport:
         seconds=_few(phases.seconds),
         lock_holds=_lock_holds(job.sites),
         rows=phases.rows_read,
-        engine=_engine(),
+        engine=distribution(),
     )
 
 
@@ -203,10 +202,6 @@ def _skipped(reasons: Mapping[str, str]) -> JobReport:
     kinds = tuple(KindReport(name, Outcome.SKIPPED) for name in reasons)
     told = "; ".join(f"{name}: {why}" for name, why in reasons.items())
     return JobReport(Outcome.SKIPPED, NOTHING_TO_DO, reason=f"nothing to do: {told}", kinds=kinds)
-
-
-def _engine() -> str:
-    return f"{_ENGINE} {version(_ENGINE)}"
 
 
 def _few(seconds: Mapping[str, float]) -> dict[str, float]:

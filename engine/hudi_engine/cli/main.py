@@ -18,6 +18,7 @@ from hudi_engine.cli.read import read
 from hudi_engine.cli.run import run
 from hudi_engine.cli.timeline import timeline
 from hudi_engine.cli.validate import validate
+from hudi_engine.cli.version import Version
 from hudi_engine.compute.heap import share_heaps
 from hudi_engine.errors import EngineError
 
@@ -40,6 +41,7 @@ app.add_typer(metadata.app, name="metadata")
 def options(
     *,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Version = False,
 ) -> None:
     if debug:
         os.environ[DEBUG] = "1"

@@ -5,7 +5,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import click
+import typer
 
 from hudi_engine.contract import RunProgress
 
@@ -35,4 +35,4 @@ class ProgressFile:
     def _tell(self, refused: OSError) -> None:
         if not self.has_failed:
             self.has_failed = True
-            click.echo(f"hudi-engine: the progress could not be written: {self.path}: {refused.strerror}", err=True)
+            typer.echo(f"hudi-engine: the progress could not be written: {self.path}: {refused.strerror}", err=True)

@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
 
-import click
 import typer
 
 from hudi_engine.cli import screen
@@ -31,7 +30,7 @@ def run(
 
 def _end(report: JobReport, path: str | None) -> NoReturn:
     if report.exit_code:
-        click.echo(f"hudi-engine: {screen.safe(report.reason)}", err=True)
+        typer.echo(f"hudi-engine: {screen.safe(report.reason)}", err=True)
     line = report.to_json()
     if path is not None:
         _write(Path(path), line)
@@ -46,4 +45,4 @@ def _write(path: Path, line: str) -> None:
         path.write_text(f"{line}\n")
     except OSError as refused:
         # The job is done, whatever becomes of the file: its exit code stays.
-        click.echo(f"hudi-engine: the report could not be written: {path}: {refused.strerror}", err=True)
+        typer.echo(f"hudi-engine: the report could not be written: {path}: {refused.strerror}", err=True)

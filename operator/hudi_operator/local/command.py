@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 
 from hudi_operator.local.files import Taken, take_folder
@@ -55,10 +54,10 @@ def local(
             settings = Settings(sources, folder, stay=not until_ready, metrics_port=metrics)
             code = asyncio.run(_session(settings, is_json=json))
     except (Refused, NoSource) as refused:
-        click.echo(str(refused), err=True)
+        typer.echo(str(refused), err=True)
         raise typer.Exit(_REFUSED) from refused
     except (Taken, HomeError, OSError) as failed:
-        click.echo(f"hudi-operator: {failed}", err=True)
+        typer.echo(f"hudi-operator: {failed}", err=True)
         raise typer.Exit(_FAILED) from failed
     raise typer.Exit(code)
 

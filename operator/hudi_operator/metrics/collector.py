@@ -18,6 +18,7 @@ from hudi_operator.metrics.service_page import put_service
 from hudi_operator.metrics.table_page import put_table
 from hudi_operator.resources.model import HudiTable, MetadataIndex, Ref, Resource, TableService, table_ref
 from hudi_operator.runs import RunSeen
+from hudi_operator.version import installed_version
 from hudi_operator.words import Kind, State
 
 
@@ -50,7 +51,7 @@ class TableCollector(Collector):
     def __init__(self, observed: Observed, counts: Counts) -> None:
         self._observed = observed
         self._counts = counts
-        self._build = (version("hudi-operator"), python_version(), version("kopf"))
+        self._build = (installed_version(), python_version(), version("kopf"))
 
     def collect(self) -> Iterator[Metric]:
         page, observed, counts = Page(), self._observed, self._counts

@@ -19,6 +19,7 @@ from hudi_operator.plugin.folder import Folder
 from hudi_operator.plugin.kubectl import Cluster
 from hudi_operator.plugin.picture import plan_lines, status_lines
 from hudi_operator.plugin.place import CannotLook, NotThere, Place, Refused
+from hudi_operator.version import version_option
 
 REFUSED, CANNOT_LOOK = 1, 3
 
@@ -38,6 +39,11 @@ State = Annotated[Path | None, typer.Option("--state", help="State folder of a l
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 TableName = Annotated[str | None, typer.Argument(metavar="[TABLE]", help="Only this HudiTable.")]
 IndexName = Annotated[str, typer.Argument(metavar="INDEX", help="Name of the MetadataIndex.")]
+
+
+@app.callback()
+def options(*, version: Annotated[bool, version_option("kubectl-hudi")] = False) -> None:
+    """Options that stand before a command."""
 
 
 @app.command()
