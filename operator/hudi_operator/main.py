@@ -16,8 +16,9 @@ from typing import Annotated
 import typer
 
 from hudi_operator.decision import Defaults
-from hudi_operator.kube.connection import NoConnection, find_connection
+from hudi_operator.kube.connection import NoConnection
 from hudi_operator.kube.errors import ApiError
+from hudi_operator.kube.find import find_connection
 from hudi_operator.kube.handlers import quieten_kopf
 from hudi_operator.kube.lease import NAME, LeaseLost
 from hudi_operator.kube.operator import Options, WatchesEnded, operate

@@ -27,7 +27,7 @@ from typing import Final
 
 from hudi_engine.concurrency.settings import is_set, whole_number
 from hudi_engine.errors import Contradiction
-from hudi_engine.format.xxh64 import NAME_SEED, xxh64
+from hudi_engine.format.name_hash import name_hash
 from hudi_engine.table.table import Table
 
 URL_KEY: Final = "hoodie.write.lock.zookeeper.url"
@@ -113,7 +113,7 @@ def implicit_settings(conf: Mapping[str, str]) -> ZooKeeperSettings:
 def implicit_path(location: str) -> str:
     """The node of a base path's lock, as 1.0.2, 1.1.1 and 1.2.0 name it; 0.15.0 has no such provider."""
     spelt = re.sub(r"^s3a://", "s3://", location, flags=re.IGNORECASE)
-    return f"/tmp/{xxh64(spelt.encode(), NAME_SEED):016X}/lock_key"
+    return f"/tmp/{name_hash(spelt):016X}/lock_key"
 
 
 def _settings(conf: Mapping[str, str], path: str) -> ZooKeeperSettings:

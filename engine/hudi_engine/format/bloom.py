@@ -1,4 +1,7 @@
-"""Hudi's bloom filters: simple ones, and dynamic ones that grow by a row when one is full."""
+"""Hudi's bloom filters: simple ones, and dynamic ones that grow by a row when one is full.
+
+Their hash is murmur2 as Hadoop has it, over whole columns. The package mmh3 has murmur3 only.
+"""
 
 import base64
 import binascii

@@ -5,7 +5,7 @@ import hashlib
 from functools import lru_cache
 from typing import Final
 
-from hudi_engine.format.xxh64 import NAME_SEED, xxh64
+from hudi_engine.format.name_hash import name_hash
 
 _MOST_NAMES: Final = 4096
 
@@ -15,7 +15,7 @@ NAME_ID_LENGTH: Final = 12
 
 @lru_cache(_MOST_NAMES)
 def column_id(name: str) -> str:
-    return base64.b64encode(xxh64(name.encode(), NAME_SEED).to_bytes(8)).decode()
+    return base64.b64encode(name_hash(name).to_bytes(8)).decode()
 
 
 def partition_id(partition: str) -> str:

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -39,6 +40,8 @@ class Lease:
     identity: str
     now: Callable[[], datetime]
     terms: Terms = Terms()
+    seconds: Callable[[], float] = time.monotonic
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     _renewed_at: float | None = None
     _seen: Manifest | None = None
     _seen_at: float = 0.0
@@ -48,19 +51,19 @@ class Lease:
         """For sure, for as long as a request takes beyond this moment."""
         if self._renewed_at is None:
             return False
-        return asyncio.get_running_loop().time() - self._renewed_at < self.terms.deadline_seconds
+        return self.seconds() - self._renewed_at < self.terms.deadline_seconds
 
     async def acquire(self) -> None:
         """When it returns the Lease is ours."""
         log.info("waiting lease=%s/%s identity=%s", self.namespace, NAME, self.identity)
         while not await self._tried():
-            await asyncio.sleep(self.terms.retry_seconds)
+            await self.pause(self.terms.retry_seconds)
         log.info("leading lease=%s/%s identity=%s", self.namespace, NAME, self.identity)
 
     async def keep(self) -> None:
         """Renews it until it is lost."""
         while True:
-            await asyncio.sleep(self.terms.retry_seconds)
+            await self.pause(self.terms.retry_seconds)
             await self._tried()
             if not self.is_held():
                 raise LeaseLost(f"the Lease {self.namespace}/{NAME} could not be renewed in time, or another has it")
@@ -83,7 +86,7 @@ class Lease:
 
     async def _tried(self) -> bool:
         """Whether it is ours now. A try that takes long is none: what it did, the next one sees."""
-        asked_at = asyncio.get_running_loop().time()
+        asked_at = self.seconds()
         try:
             async with asyncio.timeout(self.terms.deadline_seconds / 2):
                 written = await self._written()
@@ -110,7 +113,7 @@ class Lease:
         return await self.client.replace(self._address, self._manifest(found, transitions))
 
     def _may_take(self, found: Manifest) -> bool:
-        clock = asyncio.get_running_loop().time()
+        clock = self.seconds()
         spec = Tree(found).within("spec")
         holder = spec.text_or("holderIdentity", "")
         if holder in ("", self.identity):

@@ -10,6 +10,7 @@ import aiohttp
 from hudi_operator.kube.connection import Connection
 from hudi_operator.metrics.counts import Counts
 
+_UNAUTHORIZED = 401
 _TIMEOUT = aiohttp.ClientTimeout(total=30.0, sock_connect=5.0)
 
 
@@ -66,13 +67,19 @@ def new_session(connection: Connection, traffic: Traffic) -> aiohttp.ClientSessi
     """Whoever has it closes it."""
 
     async def authorized(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-        header = await connection.authorization()
-        if header is not None:
-            request.headers["Authorization"] = header
-        return await handler(request)
+        headers = await connection.headers()
+        for name, _ in headers:
+            request.headers.popall(name, None)
+        for name, value in headers:
+            request.headers.add(name, value)
+        response = await handler(request)
+        if response.status == _UNAUTHORIZED:
+            connection.credentials.refused()
+        return response
 
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(ssl=connection.tls if connection.tls is not None else True),
+        connector=aiohttp.TCPConnector(ssl=connection.context),
+        proxy=connection.proxy,
         timeout=_TIMEOUT,
         headers={"User-Agent": "hudi-operator"},
         middlewares=(traffic.sent, authorized),

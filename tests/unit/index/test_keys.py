@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hudi_engine.errors import CorruptFile
-from hudi_engine.format.xxh64 import xxh64
 from hudi_engine.index import keys
 from hudi_engine.index.name_ids import column_id, file_id, partition_id
 
@@ -24,19 +23,6 @@ def test_names_have_the_ids_that_hudi_gave_them() -> None:
     assert partition_id("city=chennai") == "qWIoUqdwX74="
     assert partition_id("") == partition_id(".") == "FXThHwelITM="
     assert len(file_id("a.parquet")) == 24
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", 0xEF46DB3751D8E999),
-        ("a", 0xD24EC4F1A98C6E5B),
-        ("abc", 0x44BC2CF5AD770999),
-        ("Nobody inspects the spammish repetition", 0xFBCEA83C8A378BF1),
-    ],
-)
-def test_hashes_of_names_are_those_of_xxh64(text: str, expected: int) -> None:
-    assert xxh64(text.encode(), 0) == expected
 
 
 def test_keys_of_statistics_begin_with_the_column_and_then_the_partition() -> None:

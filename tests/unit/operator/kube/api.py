@@ -10,6 +10,7 @@ from aiohttp import web
 
 from hudi_operator.kube.client import Client
 from hudi_operator.kube.connection import Connection
+from hudi_operator.kube.credentials import Fixed
 from hudi_operator.kube.session import Traffic, new_session
 from hudi_operator.metrics import Counts
 
@@ -81,7 +82,9 @@ async def served(answers: Sequence[Say], token: str | None = None) -> AsyncItera
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
-    connection = Connection(f"http://127.0.0.1:{runner.addresses[0][1]}", token=token)
+    connection = Connection(
+        f"http://127.0.0.1:{runner.addresses[0][1]}", credentials=Fixed(token and f"Bearer {token}")
+    )
     counts = Counts(NOW)
     try:
         async with new_session(connection, Traffic(counts, lambda: NOW)) as session:
