@@ -74,6 +74,17 @@ def replace_writes_over_what_is_there_or_not(storage: Storage) -> None:
     assert storage.read("f/name") == b"second"
 
 
+def touch_makes_the_time_of_an_empty_file_now(storage: Storage) -> None:
+    storage.replace("f/name", b"")
+    before = {file.path: file.modified_ms for file in storage.list("f")}
+
+    storage.touch("f/name")
+
+    (after,) = storage.list("f")
+    assert (after.path, after.size_bytes) == ("f/name", 0)
+    assert after.modified_ms >= before["f/name"]
+
+
 def delete_removes_and_may_be_repeated(storage: Storage) -> None:
     storage.create("f/name", b"x")
 
@@ -167,6 +178,8 @@ def a_path_that_leads_outside_is_refused_before_anything_is_done(storage: Storag
         with pytest.raises(UnsafePath):
             storage.replace(path, b"x")
         with pytest.raises(UnsafePath):
+            storage.touch(path)
+        with pytest.raises(UnsafePath):
             storage.delete(path)
     for touch in (storage.read, storage.delete):
         with pytest.raises(UnsafePath):
@@ -180,6 +193,7 @@ PROMISES = (
     a_second_create_is_refused_and_changes_nothing,
     parts_make_one_file_or_none,
     replace_writes_over_what_is_there_or_not,
+    touch_makes_the_time_of_an_empty_file_now,
     delete_removes_and_may_be_repeated,
     a_missing_file_is_not_found,
     a_range_is_read_whole_or_refused_with_its_offset,

@@ -67,6 +67,7 @@ _BY_TROUBLE = {
     "InvalidImageName": Reason.IMAGE_PULL_FAILED,
     "Unschedulable": Reason.UNSCHEDULABLE,
 }
+# An image with an older engine ends with 3 where nothing was to be done.
 _DONE = (0, 3)
 _LONGEST_MESSAGE = 400
 

@@ -88,10 +88,10 @@ def test_a_build_goes_on_with_a_plan_on_the_timeline_whatever_was_approved(golde
     assert (built.outcome, built.instant) == (Outcome.READY, scheduled.instant)
 
 
-def test_a_plan_of_what_is_complete_is_skipped(golden: Golden) -> None:
+def test_a_plan_for_a_complete_index_is_reported_as_unchanged(golden: Golden) -> None:
     plan = plan_of(golden("v9_mor_indexed"))
 
-    assert (plan.outcome, plan.exit_code, plan.plan_hash) == (Outcome.SKIPPED, 3, None)
+    assert (plan.outcome, plan.exit_code, plan.plan_hash) == (Outcome.UNCHANGED, 0, None)
     assert plan.reason == "nothing to do: record_index: complete already"
 
 

@@ -28,6 +28,9 @@ def test_java_takes_our_heartbeats_for_its_own(real_hudi: Jvm, tmp_path: Path) -
         os.utime(tmp_path / ".hoodie" / ".heartbeat" / INSTANT, (long_ago, long_ago))
         assert is_expired(10_000)
         assert not is_expired(60_000)
+
+        heartbeats(tmp_path, own_lease({})).renew(INSTANT)
+        assert not is_expired(10_000)
     assert is_expired(60_000), "it is gone when we end"
 
 

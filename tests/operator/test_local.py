@@ -188,6 +188,16 @@ def test_a_table_that_is_not_there_ends_the_session_with_what_is_wrong(place: Pl
     assert "no such folder" in place.said()
 
 
+@pytest.mark.parametrize("manifest", [INDEX, SERVICE], ids=["index", "service"])
+def test_a_resource_whose_table_no_file_has_ends_the_session_naming_that_table(manifest: str, place: Place) -> None:
+    place.write("other.yaml", manifest.replace("tableRef: {name: orders}", "tableRef: {name: nope}"))
+
+    assert place.ended(place.begin()) == 1
+
+    assert "there is no HudiTable nope in default: create it; none of the files that -f names has it" in place.said()
+    assert place.runs("build") == place.runs("validate") == []
+
+
 def test_no_secret_is_seen_anywhere_while_a_run_needs_it_nor_left_afterwards(place: Place) -> None:
     secret = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: store}}\nstringData: {{fs.s3a.secret.key: {CANARY}}}\n"
     place.write("secret.yaml", secret)

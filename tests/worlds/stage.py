@@ -14,7 +14,7 @@ from hudi_engine.storage.protocol import FileStat
 Act = Callable[[], object]
 _Answer = TypeVar("_Answer")
 _TICK_MS = 1000
-_WRITES = frozenset({"create", "replace", "delete"})
+_WRITES = frozenset({"create", "replace", "touch", "delete"})
 
 
 @dataclass(slots=True)
@@ -92,6 +92,9 @@ class StagedStorage:
 
     def replace(self, path: str, data: bytes) -> None:
         self._do("replace", path, lambda: self.inner.replace(path, data))
+
+    def touch(self, path: str) -> None:
+        self._do("touch", path, lambda: self.inner.touch(path))
 
     def delete(self, path: str) -> None:
         self._do("delete", path, lambda: self.inner.delete(path))

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from hudi_engine.action.add_columns import AddColumns
+from hudi_engine.action.asked_again import refuse_other_plan
 from hudi_engine.action.attempts import forget_over
 from hudi_engine.action.base import build_base
 from hudi_engine.action.catch_up import Behind, CatchUp
@@ -94,6 +95,8 @@ def _build(site: Site, request: IndexRequest) -> Ready | Skipped:
     while overtaken < _ROUNDS:
         undo_foreign(site, request.names)
         left = _pending_of(site, request)
+        if left is not None:
+            refuse_other_plan(site.storage.location, left, request.indexes())
         plan = left or schedule(site, request)
         if isinstance(plan, Skipped):
             return ready if ready.ends else plan

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.action.coverage import moves_records
-from hudi_engine.action.definitions_file import PATH_KEY
 from hudi_engine.action.entry_changes import NO_KEYS, EntryChanges, present_of
 from hudi_engine.action.keeping import BaseOrder, Correction, Made, Overtaken, Question, Traits
 from hudi_engine.action.made_of_rows import made_of_rows
@@ -22,17 +21,11 @@ from hudi_engine.compute.order import ENTRIES
 from hudi_engine.compute.secondary_keys import SecondaryKeys
 from hudi_engine.compute.shard_rule import ShardRule
 from hudi_engine.errors import Unsupported
-from hudi_engine.index.definitions import (
-    DEFAULT_PATH,
-    IndexDefinition,
-    IndexVersion,
-    parse_definitions,
-    read_definitions,
-)
+from hudi_engine.index.definitions import IndexDefinition, IndexVersion
 from hudi_engine.index.indexable import require_indexable
 from hudi_engine.index.keys import split_secondary_keys
 from hudi_engine.index.kinds import IndexKind
-from hudi_engine.index.metadata_table import MetadataTable
+from hudi_engine.index.metadata_table import MetadataTable, definitions_of
 from hudi_engine.index.secondary_entries import secondary_value
 from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.file_view import FileSlice
@@ -62,8 +55,7 @@ class SecondaryIndexKeeping:
         require_indexable(self._defined(table), schema, table.config.version, has_record_index=has_record_index)
         require_readable_rows(table.config)
         ShardRule.of(self.conf, is_partitioned=False)
-        path = table.config.properties.get(PATH_KEY) or DEFAULT_PATH
-        record_index = parse_definitions(read_definitions(table.storage, path)).get(IndexKind.RECORD_INDEX.value)
+        record_index = definitions_of(table).get(IndexKind.RECORD_INDEX.value)
         if record_index is not None and record_index.is_partitioned:
             raise beside_partitioned(table, self.name)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hudi_engine.action.additions import ADDED_TO, lacks_entries, plan_addition
+from hudi_engine.action.asked_again import refuse_other_definition, refuse_other_plan, refuse_stale
 from hudi_engine.action.attempts import forget_over
 from hudi_engine.action.keep_secondary_index import beside_partitioned
 from hudi_engine.action.keeping import STANDS_ON
@@ -50,17 +51,23 @@ class IndexRequest:
             options[COLUMNS] = ",".join(columns)
         return PlannedIndex(name, upto, options)
 
+    def indexes(self) -> tuple[PlannedIndex, ...]:
+        """All of them as a plan would have them that does not know yet which commits it is made of."""
+        return tuple(self.index(name, "") for name in self.names)
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Nothing to plan, and for each index why."""
+    """Nothing to plan, and for each index why. `plan` is the pending plan, if any, that has one of them."""
 
     reasons: Mapping[str, str]
+    plan: str | None = None
 
 
 def schedule(site: Site, request: IndexRequest) -> IndexPlan | Skipped:
     """The plan for what is neither complete nor in flight, saved; or why there is none."""
     # These read files, so before the lock is taken.
+    look_again(lambda: refuse_stale(site.table(), site.heartbeats, request.names))
     look_again(lambda: refuse_mixed(site.table(), request))
     asked = request.columns.get(ADDED_TO)
     is_lacking = asked is not None and look_again(lambda: lacks_entries(site.metadata(), asked))
@@ -79,9 +86,10 @@ def plan_index(transaction: Transaction, request: IndexRequest, *, is_lacking: b
     """RFC-45, schedule, steps 1 to 2.c, without the writing; `is_lacking` as `plan_addition` has it."""
     table, timeline = transaction.table, transaction.data_timeline
     refuse_unbuildable(table, request, transaction.site.conf)
-    running = {
-        index.name: instant for instant, plan in pending_plans(table, timeline).items() for index in plan.indexes
-    }
+    plans = pending_plans(table, timeline)
+    for plan in plans.values():
+        refuse_other_plan(table.storage.location, plan, request.indexes())
+    running = {index.name: instant for instant, plan in plans.items() for index in plan.indexes}
     reasons = {name: reason for name in request.names if (reason := _why_not(table, running, name))}
     added = {} if ADDED_TO in running else additions(transaction.metadata, request, is_lacking=is_lacking)
     reasons = {name: reason for name, reason in reasons.items() if name not in added}
@@ -89,7 +97,7 @@ def plan_index(transaction: Transaction, request: IndexRequest, *, is_lacking: b
     ordered = sorted(request.names, key=lambda name: name != IndexKind.RECORD_INDEX)
     names = [name for name in ordered if name not in reasons]
     if not names:
-        return Skipped(reasons)
+        return Skipped(reasons, next((running[name].requested_at for name in request.names if name in running), None))
     base = timeline.last_without_holes()  # 2.a
     completed = timeline.completed()
     if base is None:
@@ -107,11 +115,13 @@ def plan_index(transaction: Transaction, request: IndexRequest, *, is_lacking: b
 def refuse_unbuildable(table: Table, request: IndexRequest, conf: Mapping[str, str]) -> None:
     """Step 1: what cannot be built correctly is refused before anything is written."""
     complete = table.config.readable_indexes
-    for name in request.names:
-        keeping_of(request.index(name, ""), conf).refuse(table, (*complete, *request.names))
-        is_secondary = kind_of(name) is IndexKind.SECONDARY_INDEX
+    for index in request.indexes():
+        keeping_of(index, conf).refuse(table, (*complete, *request.names))
+        is_secondary = kind_of(index.name) is IndexKind.SECONDARY_INDEX
         if is_secondary and request.is_partitioned and IndexKind.RECORD_INDEX not in complete:
-            raise beside_partitioned(table, name)
+            raise beside_partitioned(table, index.name)
+        if index.name in complete:
+            refuse_other_definition(table, index)
 
 
 def refuse_mixed(table: Table, request: IndexRequest) -> None:

@@ -2,27 +2,25 @@
 
 from dataclasses import asdict
 
-import typer
-
 from hudi_engine.cli import screen
 from hudi_engine.cli.options import open_from
-from hudi_engine.cli.planning import NOTHING_TO_DO, plan_build
+from hudi_engine.cli.planning import plan_build
 from hudi_engine.contract import JobRequest
 
 
 def show_plan(request: JobRequest, *, is_json: bool) -> None:
-    """The plan's size in figures; exits with 3 if the table has all that is asked for."""
+    """The plan's size in figures; zeros if the table has all that is asked for."""
     table = open_from(request.table, request.conf)
     planned = plan_build(table, request)
     if planned is None:
         if is_json:
-            screen.print_json({"keys": 0, "shards": 0, "skipped": list(request.kinds)})
+            screen.print_json({"keys": 0, "shards": 0, "unchanged": list(request.kinds)})
         else:
             screen.out().print(f"nothing to do: {', '.join(request.kinds)} complete already")
-        raise typer.Exit(NOTHING_TO_DO)
+        return
     figures = planned.figures
     if is_json:
-        screen.print_json(asdict(figures) | {"skipped": []})
+        screen.print_json(asdict(figures) | {"unchanged": []})
         return
     rows = [
         ("entries, about", f"{figures.keys:,}"),

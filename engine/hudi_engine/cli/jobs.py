@@ -19,7 +19,7 @@ from hudi_engine.cli.compute_choice import compute_of
 from hudi_engine.cli.failures import DEBUG, exit_code, message
 from hudi_engine.cli.mounted import read_mounted
 from hudi_engine.cli.phases import Phases, watching
-from hudi_engine.cli.planning import NOTHING_TO_DO, report_plan, require_planned
+from hudi_engine.cli.planning import report_plan, require_planned, unchanged
 from hudi_engine.cli.stopping import stoppable
 from hudi_engine.cli.veil import veil_over
 from hudi_engine.cli.version import distribution
@@ -94,7 +94,7 @@ class _Job:
                     return self._schedule(site)
                 case Action.BUILD:
                     require_planned(site.table(), request)
-                    return _built(site, build(site, index_request_of(request)))
+                    return _built(site, build(site, index_request_of(request)), request.kinds)
                 case Action.RUN:
                     assert request.instant is not None, "a request to run has an instant"
                     return _built(site, run(site, request.instant))
@@ -114,22 +114,23 @@ class _Job:
     def _schedule(self, site: Site) -> JobReport:
         planned = schedule(site, index_request_of(self.request))
         if isinstance(planned, Skipped):
-            return _skipped(planned.reasons)
+            return unchanged(planned.reasons, planned.plan)
         kinds = tuple(KindReport(index.name, Outcome.SCHEDULED, base=index.upto) for index in planned.indexes)
         return JobReport(Outcome.SCHEDULED, instant=planned.requested_at, kinds=kinds)
 
     def _drop(self, site: Site) -> JobReport:
         dropped = run_drop(site, self.request.kinds)
         if not dropped.indexes:
-            return _skipped(dict.fromkeys(dropped.absent, "not there"))
-        kinds = tuple(KindReport(name, Outcome.DROPPED) for name in dropped.indexes)
+            return unchanged(dict.fromkeys(dropped.absent, "not there"))
+        gone = (KindReport(name, Outcome.DROPPED) for name in dropped.indexes)
+        kinds = (*gone, *(KindReport(name, Outcome.UNCHANGED) for name in dropped.absent))
         return JobReport(Outcome.DROPPED, kinds=kinds, reason=f"{len(dropped.files)} files deleted")
 
     def _abort(self, site: Site) -> JobReport:
         table = site.table()
         plans = [self.request.instant] if self.request.instant else _plans_of(table, self.request.kinds)
         if not plans:
-            return _skipped(dict.fromkeys(self.request.kinds, "no pending plan"))
+            return unchanged(dict.fromkeys(self.request.kinds, "no pending plan"))
         undone = [run_abort(site, plan) for plan in plans]
         kinds = tuple(KindReport(name, Outcome.UNDONE) for each in undone for name in each.indexes)
         files = sum(len(each.files) for each in undone)
@@ -164,15 +165,17 @@ def site_of(location: str, conf: Mapping[str, str], compute: Compute, watch: Wat
     return Site(storage, clock, conf, lock, Heartbeats(storage, clock, own_lease(conf)), us, compute, watch)
 
 
-def _built(site: Site, built: Ready | Skipped | Redo) -> JobReport:
+def _built(site: Site, built: Ready | Skipped | Redo, asked: tuple[str, ...] = ()) -> JobReport:
+    """Of the indexes that were asked for, those that no plan had to make were complete before."""
     match built:
         case Skipped():
-            return _skipped(built.reasons)
+            return unchanged(built.reasons)
         case Redo():
             why = f"{built.why}; what was built is undone: `index build` makes it anew"
             return JobReport(Outcome.UNDONE, Superseded.exit_code, reason=why)
-    kinds = tuple(_kind_report(site, end) for end in built.ends)
-    return JobReport(Outcome.READY, instant=built.plan, kinds=kinds)
+    made = {end.index: _kind_report(site, end) for end in built.ends}
+    there = (KindReport(name, Outcome.UNCHANGED) for name in asked if name not in made)
+    return JobReport(Outcome.READY, instant=built.plan, kinds=(*made.values(), *there))
 
 
 def _kind_report(site: Site, end: End) -> KindReport:
@@ -196,12 +199,6 @@ def _plans_of(table: Table, kinds: tuple[str, ...]) -> list[str]:
     """The pending plans for any of these indexes, the oldest first."""
     plans = pending_plans(table, table.timeline()).values()
     return [plan.requested_at for plan in plans if any(plan.of(kind) for kind in kinds)]
-
-
-def _skipped(reasons: Mapping[str, str]) -> JobReport:
-    kinds = tuple(KindReport(name, Outcome.SKIPPED) for name in reasons)
-    told = "; ".join(f"{name}: {why}" for name, why in reasons.items())
-    return JobReport(Outcome.SKIPPED, NOTHING_TO_DO, reason=f"nothing to do: {told}", kinds=kinds)
 
 
 def _few(seconds: Mapping[str, float]) -> dict[str, float]:

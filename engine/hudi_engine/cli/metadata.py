@@ -15,7 +15,6 @@ from hudi_engine.cli.index import Given, SingleWriter
 from hudi_engine.cli.jobs import site_of
 from hudi_engine.cli.options import Conf, Json, Location, Props
 from hudi_engine.cli.phases import watching
-from hudi_engine.cli.planning import NOTHING_TO_DO
 from hudi_engine.cli.stopping import stoppable
 
 app = typer.Typer(help="Switch a table's metadata table off, or list again what it has.", no_args_is_help=True)
@@ -37,7 +36,6 @@ def disable(
         screen.print_json({"files": deleted})
     else:
         screen.out().print(f"{deleted:,} files deleted: the metadata table is gone" if deleted else "no metadata table")
-    raise typer.Exit(0 if deleted else NOTHING_TO_DO)
 
 
 @app.command()
@@ -55,7 +53,6 @@ def repair(
         screen.print_json({"listed": ["files"] if is_repaired else []})
     else:
         screen.out().print("`files` is listed again" if is_repaired else "`files` is listed already")
-    raise typer.Exit(0 if is_repaired else NOTHING_TO_DO)
 
 
 def _with_site(location: str, given: Given, work: Callable[[Site], _Got]) -> _Got:

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from hudi_engine.action.additions import ADDED_TO, lacks_entries
+from hudi_engine.action.asked_again import refuse_stale
 from hudi_engine.action.base import snapshot_of
 from hudi_engine.action.plans import pending_plans
 from hudi_engine.action.schedule import IndexRequest, additions, refuse_mixed, refuse_unbuildable
 from hudi_engine.cli.asked import index_request_of, owner
 from hudi_engine.cli.compute_choice import threads
 from hudi_engine.compute.estimate import Estimate, FileSizes, Limits, estimate, estimate_of_files
+from hudi_engine.concurrency.heartbeat import Heartbeats, own_lease
 from hudi_engine.concurrency.lock import lock_of
 from hudi_engine.contract import JobReport, JobRequest, KindReport, Outcome
 from hudi_engine.errors import NotFound, PlanChanged
@@ -22,7 +24,6 @@ from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.snapshot import Snapshot
 from hudi_engine.table.table import Table
 
-NOTHING_TO_DO = 3
 _CACHE_BYTES = 16 << 20
 _HASH_DIGITS = 16
 # A filter for 60,000 keys; what an entry of statistics has, compressed; Hudi's own columns beside the table's.
@@ -56,6 +57,7 @@ def plan_build(table: Table, request: JobRequest) -> Planned | None:
     """Of what is asked for, refused as the build itself would be; None if all of it is complete already."""
     asked = index_request_of(request)
     refuse_unbuildable(table, asked, request.conf)
+    refuse_stale(table, Heartbeats(table.storage, table.clock, own_lease(request.conf)), asked.names)
     lock_of(request.conf, table, owner())
     names = [
         name for name in asked.names if name not in table.config.readable_indexes or _is_added_to(table, asked, name)
@@ -72,9 +74,7 @@ def report_plan(table: Table, request: JobRequest) -> JobReport:
     """The plan as a job reports it."""
     planned = plan_build(table, request)
     if planned is None:
-        kinds = tuple(KindReport(name, Outcome.SKIPPED) for name in request.kinds)
-        told = "; ".join(f"{name}: complete already" for name in request.kinds)
-        return JobReport(Outcome.SKIPPED, NOTHING_TO_DO, reason=f"nothing to do: {told}", kinds=kinds)
+        return unchanged(dict.fromkeys(request.kinds, "complete already"))
     figures = planned.figures
     return JobReport(
         Outcome.PLANNED,
@@ -87,6 +87,13 @@ def report_plan(table: Table, request: JobRequest) -> JobReport:
         memory_bytes=figures.memory_bytes,
         seconds_expected=round(figures.seconds, 3),
     )
+
+
+def unchanged(reasons: Mapping[str, str], plan: str | None = None) -> JobReport:
+    """What is reported of a request that the table satisfies already: as `kubectl apply` does, with success."""
+    kinds = tuple(KindReport(name, Outcome.UNCHANGED) for name in reasons)
+    told = "; ".join(f"{name}: {why}" for name, why in reasons.items())
+    return JobReport(Outcome.UNCHANGED, reason=f"nothing to do: {told}", instant=plan, kinds=kinds)
 
 
 def require_planned(table: Table, request: JobRequest) -> None:

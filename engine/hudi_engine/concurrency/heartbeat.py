@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from hudi_engine.clock import Clock
 from hudi_engine.concurrency.settings import whole_number
-from hudi_engine.errors import EngineError, LockLost
+from hudi_engine.errors import EngineError, LockLost, NotFound
 from hudi_engine.storage.protocol import Storage
 
 FOLDER = ".hoodie/.heartbeat"
@@ -124,7 +124,18 @@ class Heartbeats:
             liveness.stop()
 
     def write(self, instant: str) -> None:
+        """The first beat. It is on the disk when this returns: whoever comes next looks for it."""
         self.storage.replace(_path(instant), b"")
+
+    def renew(self, instant: str) -> None:
+        """A further beat, which a power cut may undo, since it ends whoever beats as well.
+
+        To flush each one took seconds on a busy disk, and so much of the lease.
+        """
+        try:
+            self.storage.touch(_path(instant))
+        except NotFound:  # somebody removed the file of a live runner
+            self.write(instant)
 
     def remove(self, instant: str) -> None:
         self.storage.delete(_path(instant))
@@ -175,7 +186,7 @@ class Liveness:
         if self._has_stopped or self._notice_loss():
             return  # a beat could be taken for that of whoever took over
         began_ms = self._heartbeats.clock.now_ms()
-        self._heartbeats.write(self._instant)
+        self._heartbeats.renew(self._instant)
         # Seen from outside the last beat was when it began, at the earliest, and this one now, at the latest.
         self._notice_loss()
         self._last_ms = began_ms

@@ -44,7 +44,8 @@ class Outcome(StrEnum):
     PLANNED = "planned"
     PLAN_CHANGED = "plan_changed"  # the plan asked for is not what would be done now; nothing was written
     SCHEDULED = "scheduled"
-    SKIPPED = "skipped"  # was as wanted already
+    UNCHANGED = "unchanged"  # is as asked for already; nothing was written
+    SKIPPED = "skipped"  # of a validation: was not looked at
     DROPPED = "dropped"
     VALID = "valid"
     INVALID = "invalid"

@@ -138,7 +138,7 @@ def open_metadata_table(table: Table, cache: BlockCache) -> MetadataTable:
         timeline=readings.metadata,
         view=metadata.view(readings.metadata),
         instants=valid_instants(readings),
-        definitions=_definitions(table),
+        definitions=definitions_of(table),
         cache=cache,
     )
 
@@ -157,7 +157,7 @@ def _read_both(data: Table, metadata: Table) -> Readings:
     return readings
 
 
-def _definitions(table: Table) -> Mapping[str, IndexDefinition]:
-    """Where the property leads is given relative to the table's base path; an older table has none."""
+def definitions_of(table: Table) -> Mapping[str, IndexDefinition]:
+    """Which indexes are defined; none in an older table. The property is a path relative to the table's base path."""
     path = table.config.properties.get("hoodie.table.index.defs.path") or DEFAULT_PATH
     return parse_definitions(read_definitions(table.storage, path))

@@ -45,5 +45,8 @@ class WrittenOnce:
     def replace(self, path: str, data: bytes) -> None:
         self.storage.replace(path, data)
 
+    def touch(self, path: str) -> None:
+        self.storage.touch(path)
+
     def delete(self, path: str) -> None:
         self.storage.delete(path)

@@ -39,6 +39,9 @@ class InFolder:
     def replace(self, path: str, data: bytes) -> None:
         self.whole.replace(self._file(path), data)
 
+    def touch(self, path: str) -> None:
+        self.whole.touch(self._file(path))
+
     def delete(self, path: str) -> None:
         self.whole.delete(self._file(path))
 

@@ -111,6 +111,11 @@ class LocalStorage:
     def replace(self, path: str, data: bytes) -> None:
         self._write(path, [data], os.replace)
 
+    def touch(self, path: str) -> None:
+        require_file_path(path)
+        with self._errors(path):
+            os.utime(self._resolve_name(path), follow_symlinks=False)
+
     def delete(self, path: str) -> None:
         require_file_path(path)
         with self._errors(path):

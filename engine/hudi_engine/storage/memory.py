@@ -40,10 +40,10 @@ class Fault:
 class MemoryStorage:
     """`Storage` in a dictionary.
 
-    Every create, replace and delete is a write, and `writes` counts them. A torn *replace* leaves the first bytes of
-    the new content under the name: worse than our own stores, which replace whole, but what a store of another writer
-    (HDFS, Java's local files) can leave for us to read. A torn *create* leaves nothing under the name, since `create`
-    promises it, on every store that we have; a torn *delete* deletes nothing.
+    Every create, replace, touch and delete is a write, and `writes` counts them. A torn *replace* leaves the first
+    bytes of the new content under the name: worse than our own stores, which replace whole, but what a store of another
+    writer (HDFS, Java's local files) can leave for us to read. A torn *create* leaves nothing under the name, since
+    `create` promises it, on every store that we have; a torn *delete* deletes nothing.
     """
 
     def __init__(self, clock: Clock, fault: Fault | None = None) -> None:
@@ -97,6 +97,13 @@ class MemoryStorage:
         require_file_path(path)
         with self._lock:
             self._write(path, data, can_tear=True)
+
+    def touch(self, path: str) -> None:
+        require_file_path(path)
+        with self._lock:
+            if path not in self._files:
+                raise NotFound(f"{self.location}/{path}: no such file")
+            self._write(path, self._files[path][0], can_tear=False)
 
     def delete(self, path: str) -> None:
         require_file_path(path)

@@ -114,6 +114,9 @@ class ObjectStorage:
     def replace(self, path: str, data: bytes) -> None:
         self._put(path, data, "overwrite", secrets.token_hex(16))
 
+    def touch(self, path: str) -> None:
+        self.replace(path, b"")
+
     def delete(self, path: str) -> None:
         key = self._key(path)
         with self._errors(path):

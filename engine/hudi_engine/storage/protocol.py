@@ -25,7 +25,9 @@ class Storage(Protocol):
     `create` is the one atomic promise: of any number of creators of a name one wins, the others get
     `AlreadyExists`, and no reader ever sees part of the content. `create_in_parts` promises the same of what the
     parts make together; a store of this machine holds one of them at a time. `replace` is last-writer-wins and whole:
-    a reader sees the old content or the new. `delete` of what is gone already is fine. `list` gives the children
+    a reader sees the old content or the new. `touch` makes the time of an empty file now: a power cut may undo it, so
+    that it waits for no disk; `NotFound` where there is no file, but for stores that only know whole objects, which
+    make one. `delete` of what is gone already is fine. `list` gives the children
     of one folder, in name order; a folder that is not there has none.
     """
 
@@ -40,6 +42,7 @@ class Storage(Protocol):
     def create(self, path: str, data: bytes) -> None: ...
     def create_in_parts(self, path: str, parts: Iterable[bytes]) -> None: ...
     def replace(self, path: str, data: bytes) -> None: ...
+    def touch(self, path: str) -> None: ...
     def delete(self, path: str) -> None: ...
 
 

@@ -10,13 +10,12 @@ from pathlib import Path
 
 from hudi_operator.launch.protocol import NotStarted
 from hudi_operator.local.files import write_whole
-from hudi_operator.local.kept import Kept, applied, deleted, fulfilled
+from hudi_operator.local.kept import Kept, applied, deleted, faults_of_change, fulfilled
 from hudi_operator.local.manifests import Found, SecretRef
 from hudi_operator.local.sources import Sources
 from hudi_operator.names import FINALIZER
 from hudi_operator.reconcile import Event, Gone, HomeError
 from hudi_operator.resources.model import HudiTable, Ref, Resource
-from hudi_operator.resources.refusals import InvalidResource
 from hudi_operator.resources.unreadable import Stored
 
 log = logging.getLogger(__name__)
@@ -73,11 +72,11 @@ class FolderHome:
         faults = []
         for manifest in found.manifests.values():
             before = self._kept.get(manifest.ref)
-            try:
-                await self._keep(manifest.ref, before, applied(manifest, before, now))
-            except InvalidResource as refused:
-                ref = manifest.ref
-                faults.append(f"{manifest.source}: {ref.kind} {ref.namespace}/{ref.name}: {refused}")
+            if changes := faults_of_change(manifest, before):
+                place = f"{manifest.source}: {manifest.ref.kind} {manifest.ref.namespace}/{manifest.ref.name}"
+                faults += [f"{place}: {fault}" for fault in changes]
+                continue
+            await self._keep(manifest.ref, before, applied(manifest, before, now))
         for ref, kept in list(self._kept.items()):
             source = kept.manifest.source
             if ref not in found.manifests and sources.covers(source) and source not in found.faulty:

@@ -10,7 +10,7 @@ from pathlib import Path
 from hudi_operator.local.manifests import Manifest
 from hudi_operator.resources.model import Ref, Resource
 from hudi_operator.resources.parse import parse
-from hudi_operator.resources.refusals import refuse_if_changed
+from hudi_operator.resources.refusals import InvalidResource, changes_of
 from hudi_operator.words import Kind
 
 
@@ -83,7 +83,7 @@ class Kept:
 
 
 def applied(manifest: Manifest, before: Kept | None, now: datetime) -> Kept:
-    """The resource after the manifest was given; `InvalidResource` if it changes what may not be changed.
+    """The resource after the manifest was given, which changes nothing that may not be changed.
 
     One that is being deleted stays so, as in a cluster: it is made anew once it is gone.
     """
@@ -93,7 +93,6 @@ def applied(manifest: Manifest, before: Kept | None, now: datetime) -> Kept:
         return replace(before, manifest=manifest)
     if before.deleting_since is not None:
         return before
-    refuse_if_changed(before.manifest.tree, manifest.tree)
     is_other_wish = before.manifest.tree["spec"] != manifest.tree["spec"]
     given = _annotations(manifest)
     return replace(
@@ -103,6 +102,13 @@ def applied(manifest: Manifest, before: Kept | None, now: datetime) -> Kept:
         version=before.version + 1,
         fulfilled={name: value for name, value in before.fulfilled.items() if given.get(name) == value},
     )
+
+
+def faults_of_change(manifest: Manifest, before: Kept | None) -> list[InvalidResource]:
+    """Every change of the resource by this manifest that may not be."""
+    if before is None or before.deleting_since is not None:
+        return []
+    return list(changes_of(before.manifest.tree, manifest.tree))
 
 
 def deleted(before: Kept, now: datetime) -> Kept | None:

@@ -1,7 +1,6 @@
 """From the text of a file to the resources and secrets in it, with every fault that it has."""
 
 import base64
-import binascii
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ import yaml
 
 from hudi_operator.resources.model import Ref
 from hudi_operator.resources.parse import parse
-from hudi_operator.resources.refusals import InvalidResource, refuse_if_illegal
+from hudi_operator.resources.refusals import InvalidResource, faults_of
 from hudi_operator.words import GROUP, VERSION, Kind
 
 DEFAULT_NAMESPACE = "default"
@@ -57,32 +56,57 @@ def add_text(found: Found, source: Path, text: str) -> None:
 
 
 def _add(found: Found, source: Path, place: str, document: object) -> None:
-    try:
-        if not isinstance(document, Mapping):
-            raise InvalidResource("document", f"found {type(document).__name__}, expected an object with a kind")
-        version, kind = document.get("apiVersion"), document.get("kind")
-        if (version, kind) == ("v1", "Secret"):
-            _add_secret(found, document)
-        elif isinstance(version, str) and version.partition("/")[0] == GROUP:
-            _add_manifest(found, source, document)
-        elif isinstance(version, str) and isinstance(kind, str):
-            found.ignored.append(f"{place}: {kind} of {version}")
-        else:
-            raise InvalidResource("apiVersion", f"found {version!r} and kind {kind!r}, expected {GROUP}/{VERSION}")
-    except InvalidResource as invalid:
-        found.add_fault(source, place, str(invalid))
+    faults = list(_faults_of(document))
+    if not faults:
+        assert isinstance(document, Mapping), "what is none has a fault"
+        try:
+            _add_legal(found, source, place, document)
+        except InvalidResource as invalid:
+            faults.append(invalid)
+    for fault in faults:
+        found.add_fault(source, place, str(fault))
+
+
+def _faults_of(document: object) -> Iterator[InvalidResource]:
+    """All that is wrong with a document by itself."""
+    if not isinstance(document, Mapping):
+        yield InvalidResource("document", f"found {type(document).__name__}, expected an object with a kind")
+        return
+    version, kind = document.get("apiVersion"), document.get("kind")
+    if (version, kind) == ("v1", "Secret"):
+        yield from _faults_of_secret(document)
+    elif _is_of_ours(version):
+        if version != f"{GROUP}/{VERSION}":
+            yield InvalidResource("apiVersion", f"found {version!r}, expected {GROUP}/{VERSION}")
+        if kind not in set(Kind):
+            yield InvalidResource("kind", f"found {kind!r}, expected one of {', '.join(Kind)}")
+        elif version == f"{GROUP}/{VERSION}":
+            yield from faults_of(Kind(kind), document)
+    elif not (isinstance(version, str) and isinstance(kind, str)):
+        yield InvalidResource("apiVersion", f"found {version!r} and kind {kind!r}, expected {GROUP}/{VERSION}")
+
+
+def _is_of_ours(version: object) -> bool:
+    return isinstance(version, str) and version.partition("/")[0] == GROUP
+
+
+def _add_legal(found: Found, source: Path, place: str, document: Mapping[str, object]) -> None:
+    version, kind = document["apiVersion"], document["kind"]
+    if (version, kind) == ("v1", "Secret"):
+        _add_secret(found, document)
+    elif _is_of_ours(version):
+        _add_manifest(found, source, document)
+    else:
+        found.ignored.append(f"{place}: {kind} of {version}")
 
 
 def _add_manifest(found: Found, source: Path, document: Mapping[str, object]) -> None:
-    if document.get("kind") not in set(Kind):
-        raise InvalidResource("kind", f"found {document.get('kind')!r}, expected one of {', '.join(Kind)}")
     kind = Kind(str(document["kind"]))
-    refuse_if_illegal(kind, document)
     named = _named(document)
     # The API server alone gives these; what a file says of them is of another cluster.
     meta = {key: value for key, value in named.items() if key in {"name", "namespace", "labels", "annotations"}}
     tree = {"apiVersion": f"{GROUP}/{VERSION}", "kind": kind.value, "metadata": meta, "spec": document["spec"]}
-    resource = parse({**tree, "apiVersion": document["apiVersion"]})
+    resource = parse(tree)
     before = found.manifests.get(resource.meta.ref)
     if before is not None:
         raise InvalidResource("metadata.name", f"{_shown(resource.meta.ref)} stands in {before.source.name} already")
@@ -91,42 +115,49 @@ def _add_manifest(found: Found, source: Path, document: Mapping[str, object]) ->
 
 def _add_secret(found: Found, document: Mapping[str, object]) -> None:
     named = _named(document)
-    name = named.get("name")
-    if not isinstance(name, str) or not name:
-        raise InvalidResource("metadata.name", "Required value")
-    ref = (str(named["namespace"]), name)
+    ref = (str(named["namespace"]), str(named["name"]))
     if ref in found.secrets:
-        raise InvalidResource("metadata.name", f"the Secret {name} is given twice")
-    found.secrets[ref] = dict([*_decoded(document), *_encoded(document)])
+        raise InvalidResource("metadata.name", f"the Secret {ref[1]} is given twice")
+    decoded = {key: base64.b64decode(value, validate=True) for key, value in _texts(document, "data").items()}
+    found.secrets[ref] = decoded | {key: value.encode() for key, value in _texts(document, "stringData").items()}
 
 
 def _named(document: Mapping[str, object]) -> dict[str, object]:
-    named = document.get("metadata")
-    if not isinstance(named, Mapping):
-        raise InvalidResource("metadata", "Required value")
+    named = document["metadata"]
+    assert isinstance(named, Mapping), "a legal manifest"
     return {**named, "namespace": named.get("namespace") or DEFAULT_NAMESPACE}
 
 
-def _decoded(document: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
-    for key, value in _entries(document, "data").items():
-        try:
-            yield key, base64.b64decode(value, validate=True)
-        except binascii.Error:
-            # The value itself is not shown.
-            raise InvalidResource(f"data[{key}]", "no base64; text as it is belongs into stringData") from None
+def _faults_of_secret(document: Mapping[str, object]) -> Iterator[InvalidResource]:
+    """No value is shown, whatever is wrong with it."""
+    named = document.get("metadata")
+    if not isinstance(named, Mapping):
+        yield InvalidResource("metadata", "Required value")
+    elif not isinstance(named.get("name"), str) or not named["name"]:
+        yield InvalidResource("metadata.name", "Required value")
+    for part in ("data", "stringData"):
+        entries = document.get(part) or {}
+        if not isinstance(entries, Mapping):
+            yield InvalidResource(part, f"must be of type object, found {type(entries).__name__}")
+            continue
+        for key, value in entries.items():
+            if not isinstance(key, str) or not isinstance(value, str):
+                yield InvalidResource(f"{part}[{key}]", f"must be of type string, found {type(value).__name__}")
+            elif part == "data" and not _is_base64(value):
+                yield InvalidResource(f"data[{key}]", "no base64; text as it is belongs into stringData")
 
 
-def _encoded(document: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
-    return ((key, value.encode()) for key, value in _entries(document, "stringData").items())
+def _is_base64(text: str) -> bool:
+    try:
+        base64.b64decode(text, validate=True)
+    except ValueError:
+        return False
+    return True
 
 
-def _entries(document: Mapping[str, object], name: str) -> dict[str, str]:
+def _texts(document: Mapping[str, object], name: str) -> dict[str, str]:
     entries = document.get(name) or {}
-    if not isinstance(entries, Mapping):
-        raise InvalidResource(name, f"must be of type object, found {type(entries).__name__}")
-    for key, value in entries.items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise InvalidResource(f"{name}[{key}]", f"must be of type string, found {type(value).__name__}")
+    assert isinstance(entries, Mapping), "a legal manifest"
     return dict(entries)
 
 

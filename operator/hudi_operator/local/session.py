@@ -11,14 +11,16 @@ from pathlib import Path
 from hudi_operator.decision import Defaults
 from hudi_operator.launch.process import ProcessLauncher
 from hudi_operator.local.home import FolderHome, Told
+from hudi_operator.local.manifests import Found
 from hudi_operator.local.row import Row
 from hudi_operator.local.screen import Screen
 from hudi_operator.local.sources import Signature, Sources
 from hudi_operator.metrics import Counts, serve
 from hudi_operator.observe import Observer
 from hudi_operator.reconcile import HomeError, Loop, Reconciler, Store, Surroundings
-from hudi_operator.resources.model import Ref
+from hudi_operator.resources.model import HudiTable, Ref
 from hudi_operator.resources.unreadable import Stored
+from hudi_operator.words import Kind, Reason
 
 POLL_SECONDS = 1.0
 # Runs that are asked to end leave an index that the next session goes on with; a build needs a moment for that.
@@ -50,6 +52,7 @@ class Session:
     observer: Observer = field(init=False)
     _rows: dict[Ref, Row] = field(default_factory=dict)
     _is_running: bool = False
+    _is_taking: bool = False
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _signals: list[signal.Signals] = field(default_factory=list)
     _signature: Signature | None = None
@@ -88,11 +91,19 @@ class Session:
         for ignored in found.ignored:
             self.screen.note(f"left out: {ignored}")
         self.home.load(self.settings.sources)
-        faults = await self.home.take(found, self.settings.sources, self.now())
+        faults = await self._take(found)
         if faults:
             raise Refused("\n".join(faults))
         await self.loop.fill(self.home.all())
         self._is_running = True
+
+    async def _take(self, found: Found) -> list[str]:
+        """Faults of changes. Until this is over an index may be there without its table, which comes after it."""
+        self._is_taking = True
+        try:
+            return await self.home.take(found, self.settings.sources, self.now())
+        finally:
+            self._is_taking = False
 
     async def _work(self) -> int:
         tasks = [asyncio.create_task(work) for work in (self.loop.run(), self._follow())]
@@ -115,7 +126,9 @@ class Session:
             self._news.clear()
             if self._signals:
                 return 128 + self._signals[0]
-            stalled = [row for _, row in sorted(self._rows.items()) if row.stalled == "True"]
+            stalled = [
+                ref for ref, row in sorted(self._rows.items()) if row.stalled == "True" or self._lacks_table(ref)
+            ]
             if stalled and not self.settings.stay:
                 self._tell_stalled(stalled)
                 return STALLED
@@ -131,9 +144,19 @@ class Session:
         rows = [self._rows.get(resource.meta.ref) for resource, _ in self.home.all()]
         return not self.loop.store.live_tables() and all(row is not None and row.is_ready for row in rows)
 
-    def _tell_stalled(self, stalled: list[Row]) -> None:
-        for row in stalled:
-            self.screen.note(f"stalled: {row.name}: {row.reason}: {row.message}")
+    def _lacks_table(self, ref: Ref) -> bool:
+        """Whether it waits for a HudiTable that nobody will create: here there are no others than the files have."""
+        held = self.home.held(ref)
+        if held is None or isinstance(held[0], HudiTable) or self._is_taking:
+            return False
+        is_there = self.home.held(Ref(Kind.TABLE, ref.namespace, held[0].table)) is not None
+        return self._rows[ref].reason == Reason.TABLE_MISSING and not is_there
+
+    def _tell_stalled(self, stalled: list[Ref]) -> None:
+        for ref in stalled:
+            row = self._rows[ref]
+            where = "; none of the files that -f names has it" if self._lacks_table(ref) else ""
+            self.screen.note(f"stalled: {row.name}: {row.reason}: {row.message}{where}")
         runs = self.settings.state / "runs"
         self.screen.note(
             f"what runs said is in {runs}/*/err; after a change of the manifest the same command goes on; "
@@ -174,7 +197,7 @@ class Session:
                 continue
             found = await asyncio.to_thread(self.settings.sources.read)
             try:
-                faults = await self.home.take(found, self.settings.sources, self.now())
+                faults = await self._take(found)
             except HomeError as failed:
                 self.screen.note(f"error: {failed}; tried again")
                 continue

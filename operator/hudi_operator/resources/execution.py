@@ -8,12 +8,17 @@ from hudi_operator.resources.model import Execution, ExecutionMode, Resources, R
 
 def effective(own: Execution, table: Execution) -> Execution:
     """Of each field the nearer value; maps are merged key by key. A run with no executors has none of the table's."""
-    mode = own.mode or table.mode
-    is_alone = mode is ExecutionMode.DRIVER_ONLY
     merged = {one.name: _nearer(getattr(own, one.name), getattr(table, one.name)) for one in fields(Execution)}
-    if is_alone:
+    merged["mode"] = mode = _mode(own) or _mode(table)
+    if mode is ExecutionMode.DRIVER_ONLY:
         merged |= {"executor": None, "executor_instances": None}
     return Execution(**merged)  # type: ignore[arg-type]  # each value is of its own field
+
+
+def _mode(given: Execution) -> ExecutionMode | None:
+    """Whoever gives executors wants a run that has some."""
+    has_executors = given.executor is not None or given.executor_instances is not None
+    return given.mode or (ExecutionMode.SPARK if has_executors else None)
 
 
 def _nearer(own: object, table: object) -> object:

@@ -1,6 +1,6 @@
 """What the API server refuses by the CRDs is refused here again, in its words: a file has no API server."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hudi_operator.resources.schema.nodes import Rule, Schema, Type
 from hudi_operator.resources.schema.specs import SPECS
@@ -39,129 +39,155 @@ class InvalidResource(ValueError):
 
 
 def refuse_if_illegal(kind: Kind, manifest: Mapping[str, object]) -> None:
-    """Raises `InvalidResource` unless name and spec are as the schema and its rules have them."""
-    meta, spec = (_required(manifest, name) for name in ("metadata", "spec"))
-    _refuse_name(meta)
-    refuse_unfit(SPECS[kind], spec, "spec")
-    _refuse_rules(SPECS[kind], spec, "spec")
+    """Raises the first `InvalidResource` unless name and spec are as the schema and its rules have them."""
+    _refuse(faults_of(kind, manifest))
+
+
+def faults_of(kind: Kind, manifest: Mapping[str, object]) -> Iterator[InvalidResource]:
+    """Every fault of name and spec, in the order in which the schema is gone through; rules come last."""
+    for name in ("metadata", "spec"):
+        part = manifest.get(name)
+        if part is None:
+            yield InvalidResource(name, "Required value")
+        elif not isinstance(part, Mapping):
+            yield InvalidResource(name, f"must be of type object, found {type_of(part)}")
+        else:
+            yield from _faults_of_name(part) if name == "metadata" else _faults(SPECS[kind], part, "spec")
 
 
 def refuse_if_changed(old: Mapping[str, object], new: Mapping[str, object]) -> None:
-    """Raises `InvalidResource` where a legal manifest changes what may not be changed in the one before."""
-    _refuse_changes(SPECS[Kind(str(new["kind"]))], new["spec"], old["spec"], "spec")
+    """Raises the first `InvalidResource` where a legal manifest changes what may not be changed in the one before."""
+    _refuse(changes_of(old, new))
+
+
+def changes_of(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[InvalidResource]:
+    """Every change of a legal manifest, from the one before, that may not be."""
+    return _changes(SPECS[Kind(str(new["kind"]))], new["spec"], old["spec"], "spec")
 
 
 def refuse_unfit(schema: Schema, value: object, path: str) -> None:
-    """Raises `InvalidResource` unless types, fields and bounds are as the schema has them; rules are not looked at."""
-    _refuse_type(schema, value, path)
+    """Raises the first `InvalidResource` unless types, fields and bounds fit the schema; rules are not looked at."""
+    _refuse(_unfit(schema, value, path))
+
+
+def _refuse(faults: Iterator[InvalidResource]) -> None:
+    for fault in faults:
+        raise fault
+
+
+def _faults(schema: Schema, value: object, path: str) -> Iterator[InvalidResource]:
+    """A rule is asked only about a part that fits: it relies on the types of what it looks at."""
+    yield from _unfit(schema, value, path)
+    yield from _broken_rules(schema, value, path)
+
+
+def _unfit(schema: Schema, value: object, path: str) -> Iterator[InvalidResource]:
+    if not _is_of_type(schema, value):
+        expected = _NAMED.get(schema.type, schema.type.value)
+        yield InvalidResource(path, f"must be of type {expected}, found {type_of(value)}")
+        return
     match schema.type:
         case Type.OBJECT:
-            _refuse_fields(schema, value, path)
+            yield from _unfit_fields(schema, value, path)
         case Type.MAP | Type.LIST:
-            _refuse_entries(schema, value, path)
+            yield from _unfit_entries(schema, value, path)
         case Type.TEXT | Type.WHOLE:
-            _refuse_bounds(schema, value, path)
+            yield from _out_of_bounds(schema, value, path)
 
 
-def _required(manifest: Mapping[str, object], name: str) -> Mapping[str, object]:
-    part = manifest.get(name)
-    if part is None:
-        raise InvalidResource(name, "Required value")
-    if not isinstance(part, Mapping):
-        raise InvalidResource(name, f"must be of type object, found {type_of(part)}")
-    return part
+def _is_of_type(schema: Schema, value: object) -> bool:
+    fits = isinstance(value, _PYTHON[schema.type]) and isinstance(value, bool) is (schema.type is Type.CLAIM)
+    return fits and not (isinstance(value, str) and schema.type is Type.LIST)
 
 
-def _refuse_type(schema: Schema, value: object, path: str) -> None:
-    is_claim = isinstance(value, bool)
-    is_text = isinstance(value, str)
-    fits = isinstance(value, _PYTHON[schema.type])
-    if not fits or is_claim != (schema.type is Type.CLAIM) or (is_text and schema.type is Type.LIST):
-        expected = _NAMED.get(schema.type, schema.type.value)
-        raise InvalidResource(path, f"must be of type {expected}, found {type_of(value)}")
-
-
-def _refuse_fields(schema: Schema, value: object, path: str) -> None:
+def _unfit_fields(schema: Schema, value: object, path: str) -> Iterator[InvalidResource]:
     given = _given(value)
     for name in given:
         if name not in schema.fields:
             known = ", ".join(sorted(schema.fields))
-            raise InvalidResource(path, f'unknown field "{path}.{name[:_SHOWN]}": expected {known}')
+            yield InvalidResource(path, f'unknown field "{path}.{name[:_SHOWN]}": expected {known}')
     for name in schema.required:
         if name not in given:
-            raise InvalidResource(f"{path}.{name}", "Required value")
+            yield InvalidResource(f"{path}.{name}", "Required value")
     for name, part in given.items():
-        refuse_unfit(schema.fields[name], part, f"{path}.{name}")
+        if name in schema.fields:
+            yield from _unfit(schema.fields[name], part, f"{path}.{name}")
 
 
-def _refuse_entries(schema: Schema, value: object, path: str) -> None:
+def _unfit_entries(schema: Schema, value: object, path: str) -> Iterator[InvalidResource]:
     entries = _entries(value, path)
     if schema.most is not None and len(entries) > schema.most:
-        raise InvalidResource(path, f"Too many: {len(entries)}: must have at most {schema.most} items")
+        yield InvalidResource(path, f"Too many: {len(entries)}: must have at most {schema.most} items")
+        return
     for where, entry in entries:
         if schema.entry is not None:
-            refuse_unfit(schema.entry, entry, where)
+            yield from _unfit(schema.entry, entry, where)
     if schema.type is Type.LIST:
-        _refuse_duplicates(schema, entries)
+        yield from _duplicates(schema, entries)
 
 
-def _refuse_duplicates(schema: Schema, entries: Sequence[tuple[str, object]]) -> None:
+def _duplicates(schema: Schema, entries: Sequence[tuple[str, object]]) -> Iterator[InvalidResource]:
     if not (schema.keys or schema.is_set):
         return
     seen: list[object] = []
     for where, entry in entries:
         identity = [entry.get(key) for key in schema.keys] if isinstance(entry, Mapping) else entry
         if identity in seen:
-            raise InvalidResource(where, f"Duplicate value: {_shown(entry)}")
+            yield InvalidResource(where, f"Duplicate value: {_shown(entry)}")
         seen.append(identity)
 
 
-def _refuse_bounds(schema: Schema, value: object, path: str) -> None:
+def _out_of_bounds(schema: Schema, value: object, path: str) -> Iterator[InvalidResource]:
     if schema.choices and value not in schema.choices:
         choices = ", ".join(f'"{name}"' for name in schema.choices)
-        raise InvalidResource(path, f'Unsupported value: "{_cut(str(value))}": supported values: {choices}')
-    if isinstance(value, str):
+        yield InvalidResource(path, f'Unsupported value: "{_cut(str(value))}": supported values: {choices}')
+    elif isinstance(value, str):
         if schema.least is not None and len(value) < schema.least:
-            raise InvalidResource(path, f"should be at least {schema.least} chars long")
+            yield InvalidResource(path, f"should be at least {schema.least} chars long")
         if schema.most is not None and len(value) > schema.most:
-            raise InvalidResource(path, f"Too long: may not be more than {schema.most} characters")
+            yield InvalidResource(path, f"Too long: may not be more than {schema.most} characters")
     elif isinstance(value, int):
         if schema.least is not None and value < schema.least:
-            raise InvalidResource(path, f"should be greater than or equal to {schema.least}, found {value}")
+            yield InvalidResource(path, f"should be greater than or equal to {schema.least}, found {value}")
         if schema.most is not None and value > schema.most:
-            raise InvalidResource(path, f"should be less than or equal to {schema.most}, found {value}")
+            yield InvalidResource(path, f"should be less than or equal to {schema.most}, found {value}")
 
 
-def _refuse_rules(schema: Schema, value: object, path: str) -> None:
+def _broken_rules(schema: Schema, value: object, path: str) -> Iterator[InvalidResource]:
     for where, part, of in _parts(schema, value, path):
-        _refuse_rules(of, part, where)
-    for rule in schema.rules:
-        if not rule.holds(value):
-            which = f"{_breaking(rule, value)}: " if isinstance(value, Mapping) and schema.type is Type.MAP else ""
-            raise InvalidResource(path, which + rule.message)
+        yield from _broken_rules(of, part, where)
+    if schema.rules and _fits(schema, value, path):
+        for rule in schema.rules:
+            if not rule.holds(value):
+                which = f"{_breaking(rule, value)}: " if isinstance(value, Mapping) and schema.type is Type.MAP else ""
+                yield InvalidResource(path, which + rule.message)
+
+
+def _fits(schema: Schema, value: object, path: str) -> bool:
+    return next(_unfit(schema, value, path), None) is None
 
 
 def _breaking(rule: Rule, entries: Mapping[str, object]) -> str:
-    return next(_cut(key) for key, entry in entries.items() if not rule.holds({key: entry}))
+    return ", ".join(_cut(key) for key, entry in entries.items() if not rule.holds({key: entry}))
 
 
-def _refuse_changes(schema: Schema, new: object, old: object, path: str) -> None:
+def _changes(schema: Schema, new: object, old: object, path: str) -> Iterator[InvalidResource]:
     before = {where: part for where, part, _ in _parts(schema, old, path)}
     for where, part, of in _parts(schema, new, path):
         if where in before:
-            _refuse_changes(of, part, before[where], where)
+            yield from _changes(of, part, before[where], where)
     for rule in schema.changes:
         if not rule.holds(new, old):
-            raise InvalidResource(path, rule.message)
+            yield InvalidResource(path, rule.message)
 
 
 def _parts(schema: Schema, value: object, path: str) -> list[tuple[str, object, Schema]]:
-    """What the value consists of, defaults included."""
-    if schema.type is Type.OBJECT:
+    """What the value consists of, defaults included; nothing that the schema does not know."""
+    if schema.type is Type.OBJECT and isinstance(value, Mapping):
         defaults = {name: of.default for name, of in schema.fields.items() if of.default is not None}
         given = {**defaults, **_given(value)}
-        return [(f"{path}.{name}", part, schema.fields[name]) for name, part in given.items()]
-    if schema.entry is not None:
+        return [(f"{path}.{name}", part, schema.fields[name]) for name, part in given.items() if name in schema.fields]
+    if schema.entry is not None and _is_of_type(schema, value):
         return [(where, entry, schema.entry) for where, entry in _entries(value, path)]
     return []
 
@@ -177,17 +203,15 @@ def _entries(value: object, path: str) -> list[tuple[str, object]]:
     return [(f"{path}[{place}]", entry) for place, entry in enumerate(value)] if isinstance(value, Sequence) else []
 
 
-def _refuse_name(meta: Mapping[str, object]) -> None:
+def _faults_of_name(meta: Mapping[str, object]) -> Iterator[InvalidResource]:
     """Names become parts of paths in local mode, where no API server has looked at them."""
-    name = dns_name("")
     for field in ("name", "namespace"):
         if meta.get(field) is not None:
-            refuse_unfit(name, meta[field], f"metadata.{field}")
-            _refuse_rules(name, meta[field], f"metadata.{field}")
+            yield from _faults(dns_name(""), meta[field], f"metadata.{field}")
         elif field == "name":
-            raise InvalidResource("metadata.name", "Required value")
-    if len(str(meta["name"])) > MAX_NAME:
-        raise InvalidResource("metadata.name", LONG_NAME)
+            yield InvalidResource("metadata.name", "Required value")
+    if len(str(meta.get("name"))) > MAX_NAME:
+        yield InvalidResource("metadata.name", LONG_NAME)
 
 
 def _shown(value: object) -> str:

@@ -1,14 +1,17 @@
 """Heartbeats on a clock moved by hand, and the thread that keeps one beating."""
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from hudi_engine.clock import Clock, HandClock, SystemClock
 from hudi_engine.concurrency.heartbeat import Heartbeats, Lease, Pulse, by_hand, in_thread, own_lease, writers_lease
 from hudi_engine.errors import Contradiction, LockLost, StorageUnavailable
+from hudi_engine.storage.local import LocalStorage
 from hudi_engine.storage.memory import Fault, MemoryStorage, Way
 from hudi_engine.storage.protocol import FileStat
 
@@ -24,10 +27,10 @@ class Patient(MemoryStorage):
         super().__init__(clock)
         self._hand, self._stall_ms, self._at_write = clock, stall_ms, at_write
 
-    def replace(self, path: str, data: bytes) -> None:
+    def touch(self, path: str) -> None:
         if self.writes + 1 == self._at_write:
             self._hand.advance(self._stall_ms)
-        super().replace(path, data)
+        super().touch(path)
 
 
 class Mute(MemoryStorage):
@@ -173,6 +176,35 @@ def test_a_run_that_cannot_beat_does_not_begin() -> None:
         raise AssertionError("it began")
 
 
+def test_only_the_first_beat_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[int] = []
+    clock, storage = HandClock(1_000_000), LocalStorage(str(tmp_path))
+    monkeypatch.setattr(os, "fsync", flushed.append)
+
+    with Heartbeats(storage, clock, LEASE, by_hand).beating(INSTANT) as liveness:
+        at_first = len(flushed)
+        os.utime(tmp_path / FILE, (0, 0))
+        clock.advance(5_000)
+        liveness.require_alive()
+
+        assert at_first >= 2, "the file and its folder"
+        assert len(flushed) == at_first
+        assert (tmp_path / FILE).stat().st_mtime > 0
+        assert (tmp_path / FILE).read_bytes() == b""
+
+
+def test_a_beat_whose_file_somebody_removed_makes_it_again() -> None:
+    clock = HandClock(1_000_000)
+    storage = MemoryStorage(clock)
+
+    with hearts(storage, clock).beating(INSTANT) as liveness:
+        storage.delete(FILE)
+        clock.advance(5_000)
+        liveness.require_alive()
+
+        assert hearts(storage, clock).pulse(INSTANT) is Pulse.LIVE
+
+
 def test_what_ended_the_run_is_not_hidden_by_a_file_that_cannot_be_removed() -> None:
     clock = HandClock(1_000_000)
     storage = MemoryStorage(clock, Fault(2, Way.BEFORE, StorageUnavailable("no answer")))
@@ -199,10 +231,10 @@ class Gate(MemoryStorage):
         self.is_open.set()
         self.came = threading.Semaphore(0)
 
-    def replace(self, path: str, data: bytes) -> None:
+    def touch(self, path: str) -> None:
         self.came.release()
         self.is_open.wait()
-        super().replace(path, data)
+        super().touch(path)
 
 
 @contextmanager

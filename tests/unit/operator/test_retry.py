@@ -37,6 +37,8 @@ LIMITS = Limits(5, 10, 600)
         (replace(RUN, exit_code=0, action=Action.PLAN), Reason.INTERNAL),
         (replace(RUN, exit_code=0, action=Action.VALIDATE), Reason.INTERNAL),
         (replace(RUN, report=JobReport(Outcome.READY)), Reason.SUCCEEDED),
+        (replace(RUN, report=JobReport(Outcome.UNCHANGED)), Reason.SUCCEEDED),
+        (replace(RUN, report=JobReport(Outcome.UNCHANGED), action=Action.PLAN), Reason.SUCCEEDED),
         (replace(RUN, report=JobReport(Outcome.SKIPPED, 3)), Reason.SUCCEEDED),
         (replace(RUN, report=JobReport(Outcome.DROPPED)), Reason.SUCCEEDED),
         (replace(RUN, report=JobReport(Outcome.UNDONE)), Reason.SUCCEEDED),

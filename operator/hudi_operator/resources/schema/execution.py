@@ -15,7 +15,11 @@ def execution(description: str) -> Schema:
     return group(
         description,
         {
-            "mode": choice("Spark: a driver and executors. DriverOnly: the driver alone.", list(ExecutionMode)),
+            "mode": choice(
+                "Spark: a driver and executors. DriverOnly: the driver alone. If left out: Spark where executor is "
+                "given, else as the table's execution has it, else DriverOnly.",
+                list(ExecutionMode),
+            ),
             "image": text("Image of driver and executors.", 512, matching(_IMAGE, "must be the name of an image")),
             "imagePullPolicy": choice("When the image is pulled.", ("Always", "IfNotPresent", "Never")),
             "imagePullSecrets": Schema(

@@ -337,7 +337,7 @@ BUILDS = [
     (
         "A build whose index was there already has done its work.",
         INDEX,
-        world(build(ended=5, report=report(Outcome.SKIPPED, 3)), seen=seen(COMPLETE)),
+        world(build(ended=5, report=report(Outcome.UNCHANGED, 0)), seen=seen(COMPLETE)),
         "+Ready IndexInSync: -",
     ),
     (

@@ -3,10 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
-from hudi_operator.local.kept import Kept, applied, deleted, fulfilled
-from hudi_operator.resources.refusals import InvalidResource
+from hudi_operator.local.kept import Kept, applied, deleted, faults_of_change, fulfilled
 from tests.unit.operator.local.manifests import INDEX, TABLE, manifest
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -31,11 +28,15 @@ def test_the_generation_grows_with_another_wish_and_with_nothing_else() -> None:
     assert {kept.uid for kept in (first, same, labelled, suspended)} == {first.uid}
 
 
-def test_what_may_not_change_is_refused() -> None:
-    first = applied(manifest(TABLE), None, NOW)
+def test_every_field_that_may_not_change_and_does_is_a_fault() -> None:
+    first = applied(manifest(INDEX), None, NOW)
+    other = INDEX.replace("RecordIndex", "BloomFilters").replace("tableRef: {name: orders}", "tableRef: {name: other}")
 
-    with pytest.raises(InvalidResource, match="basePath"):
-        applied(manifest(TABLE.replace("/tables/orders", "/tables/others")), first, LATER)
+    faults = faults_of_change(manifest(other), first)
+
+    assert [fault.path for fault in faults] == ["spec.tableRef", "spec.indexType"]
+    assert faults_of_change(manifest(INDEX), first) == []
+    assert faults_of_change(manifest(other), None) == []
 
 
 def test_a_resource_without_finalizer_is_gone_with_its_manifest() -> None:

@@ -35,6 +35,37 @@ def test_all_faults_of_a_file_are_told_with_their_documents() -> None:
     assert list(found.manifests) == [TABLE_REF]
 
 
+def test_every_fault_of_one_document_is_told_at_once() -> None:
+    text = """
+apiVersion: hudi-operator.dev/v1alpha1
+kind: HudiTable
+metadata: {name: Orders}
+spec:
+  basePath: tables/orders
+  colour: red
+  observe: {intervalSeconds: soon}
+  concurrency: {mode: Optimistic}
+  execution: {executor: {instances: 0}}
+"""
+
+    faults = [fault.removeprefix(f"{SOURCE}, document 1: ") for fault in found_in(text).faults]
+
+    assert [fault.partition(": ")[0] for fault in faults] == [
+        "metadata.name",
+        "spec",
+        "spec.observe.intervalSeconds",
+        "spec.execution.executor.instances",
+        "spec.basePath",
+        "spec.concurrency",
+    ]
+
+
+def test_every_fault_of_a_secret_is_told_at_once() -> None:
+    faults = found_in("apiVersion: v1\nkind: Secret\ndata: {a: 'ä', b: 3}\nstringData: [x]\n").faults
+
+    assert [fault.split(": ")[1] for fault in faults] == ["metadata", "data[a]", "data[b]", "stringData"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -244,6 +244,15 @@ def test_only_the_mode_spark_spreads_the_work(mode: ExecutionMode | None, comput
     assert order_of(index, LOCKED, BUILD, Defaults()).request.compute is compute
 
 
+def test_executors_without_a_mode_are_started_and_not_ignored() -> None:
+    table = replace(LOCKED, execution=Execution(executor_instances=4))
+
+    order = order_of(an_index(), table, BUILD, Defaults())
+
+    assert order.request.compute is ComputeKind.SPARK
+    assert (order.execution.mode, order.execution.executor_instances) == (ExecutionMode.SPARK, 4)
+
+
 def properties(text: str) -> dict[str, str]:
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
     return dict(line.split("=", 1) for line in lines)

@@ -75,6 +75,24 @@ def test_a_driver_alone_has_none_of_the_tables_executors() -> None:
     assert (merged.executor, merged.executor_instances) == (None, None)
 
 
+@pytest.mark.parametrize(
+    ("own", "table", "mode"),
+    [
+        (Execution(), Execution(), None),
+        (Execution(executor_instances=3), Execution(), ExecutionMode.SPARK),
+        (Execution(executor=Resources({"cpu": "1"})), Execution(), ExecutionMode.SPARK),
+        (Execution(), Execution(executor_instances=3), ExecutionMode.SPARK),
+        (Execution(executor_instances=3), Execution(mode=ExecutionMode.DRIVER_ONLY), ExecutionMode.SPARK),
+        (Execution(mode=ExecutionMode.DRIVER_ONLY), Execution(executor_instances=3), ExecutionMode.DRIVER_ONLY),
+        (Execution(mode=ExecutionMode.SPARK), Execution(), ExecutionMode.SPARK),
+    ],
+)
+def test_a_run_without_mode_is_spark_where_the_nearer_one_that_says_anything_gives_executors(
+    own: Execution, table: Execution, mode: ExecutionMode | None
+) -> None:
+    assert effective(own, table).mode is mode
+
+
 def test_a_resource_may_have_executors_where_its_table_has_none() -> None:
     own = Execution(mode=ExecutionMode.SPARK, executor_instances=3)
 
