@@ -11,7 +11,6 @@ Options = Mapping[str, str]
 
 _NOTHING: Options = MappingProxyType({})
 _JAVA_OPTIONS = (
-    "-Duser.timezone=UTC",
     f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}",
     # py4j calls methods of whatever class it is handed, and Java's streams are of classes that are not public.
     "--add-opens=java.base/java.util.stream=ALL-UNNAMED",
@@ -20,22 +19,26 @@ _JAVA_OPTIONS = (
 )
 
 
-def start(jar: Path, memory: str = "2g", beside: Sequence[Path] = (), hadoop: Options = _NOTHING) -> SparkSession:
-    """The session: two cores, UTC everywhere, no page to look at, next to no log.
+def start(
+    jar: Path, memory: str = "2g", beside: Sequence[Path] = (), hadoop: Options = _NOTHING, zone: str = "UTC"
+) -> SparkSession:
+    """The session: two cores, UTC but for the JVM's own `zone`, no page to look at, next to no log.
 
     `beside` are jars that stand on its class path, too, and `hadoop` what Hadoop's file systems are told.
     """
-    settings = _settings([jar, *beside], memory) | {f"spark.hadoop.{name}": value for name, value in hadoop.items()}
+    settings = _settings([jar, *beside], memory, zone) | {
+        f"spark.hadoop.{name}": value for name, value in hadoop.items()
+    }
     return SparkSession.Builder().config(map=settings).getOrCreate()
 
 
-def _settings(jars: Sequence[Path], memory: str) -> dict[str, Any]:
+def _settings(jars: Sequence[Path], memory: str, zone: str) -> dict[str, Any]:
     return {
         "spark.master": "local[2]",
         "spark.app.name": jars[0].stem,
         "spark.driver.memory": memory,
         "spark.driver.extraClassPath": ":".join(map(str, jars)),
-        "spark.driver.extraJavaOptions": " ".join(_JAVA_OPTIONS),
+        "spark.driver.extraJavaOptions": " ".join([f"-Duser.timezone={zone}", *_JAVA_OPTIONS]),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",

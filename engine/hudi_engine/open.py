@@ -15,10 +15,10 @@ from hudi_engine.index.index import Index
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import MetadataTable, open_metadata_table
 from hudi_engine.index.record_index import RecordIndex
+from hudi_engine.index.zone_of_entries import zone_settled
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.table import Table
 from hudi_engine.table.table import open_table as open_table_at
-from hudi_engine.table.zone import ZONE_KEY
 
 CACHE_BYTES = 256 << 20
 
@@ -41,7 +41,7 @@ class IndexedTable:
 
     def refreshed(self) -> "IndexedTable":
         """The same table as it is now. What was read of files that have not changed is not read again."""
-        table = open_table_at(self.table.storage, self.table.clock, {ZONE_KEY: self.table.zone.key})
+        table = self.table.reopened()
         return IndexedTable(table, open_metadata_table(table, self.metadata.cache))
 
 
@@ -50,5 +50,6 @@ def open_table(location: str, conf: Mapping[str, str] | None = None, cache_bytes
 
     Blocks of indexes stay in memory up to `cache_bytes`; a look-up needs little beside them, however large the index.
     """
-    table = open_table_at(open_storage(location, conf or {}), SystemClock(), conf or {})
-    return IndexedTable(table, open_metadata_table(table, BlockCache(cache_bytes)))
+    cache = BlockCache(cache_bytes)
+    table = zone_settled(open_table_at(open_storage(location, conf or {}), SystemClock(), conf or {}), cache)
+    return IndexedTable(table, open_metadata_table(table, cache))

@@ -36,19 +36,19 @@ class JavaError(Exception):
 class Jvm:
     """Real Hudi of one version. Every operation of `worker.OPERATIONS` is a method: `jvm.snapshot(table=…)`.
 
-    With `s3` it reads and writes `s3a://` there.
+    With `s3` it reads and writes `s3a://` there. Its time zone is UTC, unless a test is about zones.
 
     Not for two threads at once. `close` ends the worker and with it the JVM, whatever they are doing.
     """
 
-    def __init__(self, version: str, s3: S3Server | None = None) -> None:
+    def __init__(self, version: str, s3: S3Server | None = None, zone: str = "UTC") -> None:
         self.version = version
         self._folder = tempfile.TemporaryDirectory(prefix=f"hudi-{version}-")
         self._log = Path(self._folder.name, "log")
         evidence.watch(f"JVM of Hudi {version}", self._log)
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.interop.worker", version, json.dumps(_reaching(s3))],
+                [sys.executable, "-m", "tests.interop.worker", version, json.dumps(_reaching(s3)), zone],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

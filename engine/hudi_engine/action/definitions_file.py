@@ -39,7 +39,7 @@ def write_definition(table: Table, definition: IndexDefinition) -> None:
     entry = {**(known.get(definition.name) or {}), **_entry(definition, table.config.version)}
     _write(table, tree, {**known, definition.name: entry})
     if not table.config.properties.get(PATH_KEY):
-        update_properties(table.storage, {PATH_KEY: DEFAULT_PATH}, table.clock)
+        update_properties(table.storage, {PATH_KEY: DEFAULT_PATH}, table.clock, table.known_zone)
 
 
 def remove_definition(table: Table, name: str) -> None:

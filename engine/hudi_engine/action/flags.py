@@ -62,7 +62,7 @@ def _now(table: Table) -> Mapping[str, str]:
 
 
 def _run(table: Table, changes: Mapping[str, str]) -> PropertiesFile:
-    return update_properties(table.storage, changes, table.clock)
+    return update_properties(table.storage, changes, table.clock, table.known_zone)
 
 
 def _lists(properties: Mapping[str, str]) -> _Lists:

@@ -29,6 +29,7 @@ from hudi_engine.errors import Contradiction
 from hudi_engine.format.instant_names import Action, Instant, State
 from hudi_engine.index.kinds import IndexKind, kind_of
 from hudi_engine.index.metadata_table import MetadataTable
+from hudi_engine.index.zone_of_entries import refuse_entries_elsewhere
 from hudi_engine.table.table import Table
 
 _OF_KEYS = (IndexKind.RECORD_INDEX, IndexKind.SECONDARY_INDEX)
@@ -69,6 +70,7 @@ def schedule(site: Site, request: IndexRequest) -> IndexPlan | Skipped:
     # These read files, so before the lock is taken.
     look_again(lambda: refuse_stale(site.table(), site.heartbeats, request.names))
     look_again(lambda: refuse_mixed(site.table(), request))
+    look_again(lambda: refuse_entries_of_another_zone(site))
     asked = request.columns.get(ADDED_TO)
     is_lacking = asked is not None and look_again(lambda: lacks_entries(site.metadata(), asked))
     with site.transaction() as transaction:  # step 2, and 3 on leaving
@@ -129,6 +131,13 @@ def refuse_mixed(table: Table, request: IndexRequest) -> None:
     wanted = (name for name in request.names if name not in table.config.readable_indexes)
     if any(kind_of(name) in _OF_KEYS for name in wanted):
         refuse_mixed_keys(table)
+
+
+def refuse_entries_of_another_zone(site: Site) -> None:
+    """A record index whose instants are of another zone says that one of the two zones is wrong."""
+    table = site.table()
+    if IndexKind.RECORD_INDEX in table.config.readable_indexes:
+        refuse_entries_elsewhere(site.metadata())
 
 
 def additions(metadata: MetadataTable, request: IndexRequest, *, is_lacking: bool) -> dict[str, PlannedIndex]:

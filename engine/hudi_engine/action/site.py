@@ -16,6 +16,7 @@ from hudi_engine.errors import NotFound
 from hudi_engine.format.instant_names import Instant, InstantTime
 from hudi_engine.index.block_cache import BlockCache
 from hudi_engine.index.metadata_table import MetadataTable, open_metadata_table
+from hudi_engine.index.zone_of_entries import zone_settled
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.table import Table, open_table
 from hudi_engine.table.timeline import Timeline
@@ -49,8 +50,10 @@ class Site:
     waits_ms: list[int] = field(default_factory=list)
 
     def table(self) -> Table:
-        """The table as its properties are now."""
-        return open_table(self.storage, self.clock, self.conf)
+        """The table as its properties are now; refused if its time zone is not certain."""
+        table = zone_settled(open_table(self.storage, self.clock, self.conf), self.cache)
+        table.require_certain_zone()
+        return table
 
     def metadata(self) -> MetadataTable:
         """The table with its metadata table and one reading of both timelines."""

@@ -39,6 +39,7 @@ def describe(table: Table, given: Mapping[str, str]) -> dict[str, Any]:
         "version": config.version,
         "timeline_layout": config.layout,
         "timeline_zone": f"{config.timeline_zone} ({table.zone.key})",
+        "timeline_zone_evidence": str(table.zone_evidence),
         "record_key": list(config.record_key_fields),
         "partition_by": list(config.partition_fields),
         "ordering": list(config.ordering_fields),

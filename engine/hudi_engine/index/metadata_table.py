@@ -129,7 +129,7 @@ def open_metadata_table(table: Table, cache: BlockCache) -> MetadataTable:
             "A Hudi writer with hoodie.metadata.enable=true makes one at its next commit."
         )
     config = parse_config(read_properties(storage, table.clock).properties)
-    metadata = Table(storage, config, table.clock, table.zone)
+    metadata = Table(storage, config, table.clock, table.zone, zone_evidence=table.zone_evidence)
     readings = _read_both(table, metadata)
     return MetadataTable(
         data=table,

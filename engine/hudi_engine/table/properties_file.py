@@ -1,13 +1,14 @@
 """`hoodie.properties` and its backup: read while others change it, changed so that no crash loses it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from zoneinfo import ZoneInfo
 
 from hudi_engine.clock import Clock
 from hudi_engine.errors import AlreadyExists, Contradiction, CorruptFile, NotFound, OutcomeUnknown
 from hudi_engine.format.properties import TABLE_CHECKSUM, TABLE_NAME, expected_checksum, parse, render
 from hudi_engine.storage.protocol import Storage
+from hudi_engine.table.saved_at import SavedAt, parse_saved_at, saved_at_lines
 
 FOLDER = ".hoodie"
 MAIN = f"{FOLDER}/hoodie.properties"
@@ -19,10 +20,11 @@ _PAUSE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class PropertiesFile:
-    """A table's properties, and which of the two files held them."""
+    """A table's properties, which of the two files held them, and when that file was written by whose clock."""
 
     properties: Mapping[str, str]
     path: str
+    saved_at: SavedAt | None = field(default=None, compare=False)
 
     @property
     def is_sealed(self) -> bool:
@@ -50,7 +52,9 @@ def read_properties(storage: Storage, clock: Clock) -> PropertiesFile:
     raise found
 
 
-def update_properties(storage: Storage, changes: Mapping[str, str | None], clock: Clock) -> PropertiesFile:
+def update_properties(
+    storage: Storage, changes: Mapping[str, str | None], clock: Clock, zone: ZoneInfo | None = None
+) -> PropertiesFile:
     """The properties after `changes` (None removes a key), written so that every reader sees all of it or nothing.
 
     Call it under the table's lock and with your own keys only: all others keep the value that stands in the file at
@@ -59,13 +63,16 @@ def update_properties(storage: Storage, changes: Mapping[str, str | None], clock
 
     Unlike Java this never deletes the file before writing it: `Storage.replace` is whole, and a reader that knows
     nothing of backups, as hudi-rs, then always finds a file.
+
+    Java's writers state their time zone above the properties. So does this one, with the table's `zone`, because the
+    lines that it replaces may be all that tells the zone of a LOCAL timeline. None states no zone.
     """
     _recover(storage)
     current = read_properties(storage, clock)
     wanted = _sealed({key: value for key, value in {**current.properties, **changes}.items() if value is not None})
     if wanted == current.properties:
         return current
-    comments = _comments(clock)
+    comments = saved_at_lines(clock.now_ms(), zone)
     try:
         storage.create(BACKUP, render(_sealed(current.properties), comments))
     except AlreadyExists as other:
@@ -109,7 +116,7 @@ def _read_one(storage: Storage, path: str) -> PropertiesFile | NotFound | Corrup
         return CorruptFile(f"no {TABLE_CHECKSUM}: the backup is cut short", len(data), path)
     if found not in {None, expected}:
         return CorruptFile(f"{TABLE_CHECKSUM} is {found!r}; its names make {expected}", len(data), path)
-    return PropertiesFile(properties, path)
+    return PropertiesFile(properties, path, parse_saved_at(data))
 
 
 def _hopeless(main: CorruptFile, backup: NotFound | CorruptFile) -> CorruptFile:
@@ -147,8 +154,3 @@ def _require_written(storage: Storage, wanted: Mapping[str, str]) -> None:
             f"{MAIN} was written, but does not read back as written: somebody else changes it at the same time, or "
             "the store loses data; let every writer of this table use the same lock, read again and repeat"
         )
-
-
-def _comments(clock: Clock) -> tuple[str, str]:
-    now = datetime.fromtimestamp(clock.now_ms() / 1000, UTC)
-    return f"Updated at {now.isoformat()}", now.strftime("%a %b %d %H:%M:%S UTC %Y")

@@ -30,13 +30,16 @@ from hudi_engine.table.contents import (
     parse_undone,
     refuse_renamed_columns,
 )
+from hudi_engine.table.file_times import require_zone
 from hudi_engine.table.file_view import Completions, FileSlice, FileView
+from hudi_engine.table.find_zone import Stated, find_zone
 from hudi_engine.table.history import read_archived_commits, read_completion_times, read_history
 from hudi_engine.table.merge_mode import require_readable_rows
 from hudi_engine.table.properties_file import BACKUP, MAIN, read_properties
 from hudi_engine.table.snapshot import RowReader, Snapshot
 from hudi_engine.table.timeline import Timeline, read_timeline, require_content
-from hudi_engine.table.zone import ZONE_KEY, at_time, parse_as_of, require_zone, zone_of
+from hudi_engine.table.zone import ZONE_KEY, at_time, parse_as_of
+from hudi_engine.table.zone_evidence import NO_EVIDENCE, FoundZone, ZoneEvidence
 
 _COMMITS = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
 _KEEP_THE_SCHEMA = frozenset({"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"})
@@ -56,6 +59,20 @@ class Table:
     zone: ZoneInfo
     was_built_on: bool = False
     """Whether this engine ever began to build an index here, so that plans may lie beside the timeline."""
+    zone_evidence: ZoneEvidence = NO_EVIDENCE
+
+    @property
+    def known_zone(self) -> ZoneInfo | None:
+        """The zone, unless it is but the default or a guess."""
+        return self.zone if self.zone_evidence.is_known else None
+
+    def in_zone(self, found: FoundZone) -> "Table":
+        """The same table, by further evidence of its zone."""
+        return replace(self, zone=found.zone, zone_evidence=found.evidence)
+
+    def require_certain_zone(self, instants: Iterable[str] = ()) -> None:
+        """For what writes instants or compares moments: refuse zones that differ on the timeline or on `instants`."""
+        self.zone_evidence.require_certain(self.storage.location, instants)
 
     def reopened(self) -> "Table":
         """The same table, with its properties as they are now."""
@@ -66,7 +83,7 @@ class Table:
         """The active timeline as it is now, with plans of ours wherever they lie."""
         folders = {self.config.timeline_folder, *([self.config.plan_folder] if self.was_built_on else [])}
         timeline = read_timeline(file for folder in sorted(folders) for file in self.storage.list(folder))
-        require_zone(self.config, self.zone, timeline)
+        require_zone(self.config, self.zone, timeline, self.zone_evidence)
         return timeline
 
     def history(self) -> tuple[Instant, ...]:
@@ -276,8 +293,11 @@ def open_table(storage: Storage, clock: Clock, conf: Mapping[str, str]) -> Table
             f"{storage.location}: no Hudi table: .hoodie/hoodie.properties is missing. "
             "Give the table's base path, the folder that holds .hoodie."
         )
-    config = _config(storage, clock)
-    return Table(storage, config, clock, zone_of(config, conf.get(ZONE_KEY, "UTC")), _has_attempts(listing))
+    file = read_properties(storage, clock)
+    config = parse_config(file.properties)
+    stated = Stated(config.timeline_zone, conf.get(ZONE_KEY), file.saved_at)
+    found = find_zone(stated, lambda: read_timeline(storage.list(config.timeline_folder)), clock.now_ms())
+    return Table(storage, config, clock, found.zone, _has_attempts(listing), found.evidence)
 
 
 def _has_attempts(listing: Iterable[FileStat]) -> bool:

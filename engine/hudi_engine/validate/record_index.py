@@ -35,6 +35,7 @@ def check_record_index(subject: Subject, room: Room = ROOM) -> Iterator[Discrepa
     An entry is right if it names the one file group that has the key, lies in the shard where a look-up searches, and
     is of a completed instant: another one was written by a commit that failed or was rolled back.
     """
+    subject.table.require_certain_zone()
     index = subject.metadata.index(_NAME)
     is_partitioned = None not in index.groups
     reader = reader_of(subject, (), _NAME)

@@ -165,10 +165,8 @@ def test_a_manifest_that_names_a_path_outside_of_the_table_is_refused() -> None:
 def test_a_timeline_folder_outside_of_the_table_is_refused(version: int, key: str, folder: str) -> None:
     made = MadeTable(version, properties={key: folder})
 
-    table = made.open()
-
     with pytest.raises(UnsafePath):
-        (table.timeline(), table.history())
+        (made.open().timeline(), made.open().history())
 
 
 @each_version

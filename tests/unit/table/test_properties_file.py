@@ -1,6 +1,7 @@
 """`hoodie.properties` under writers that die at any write in any way (S27; field failure 27)."""
 
 from collections.abc import Iterator, Mapping
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -145,12 +146,12 @@ def test_a_refusal_is_not_taken_for_a_missing_file() -> None:
 def test_an_update_changes_its_own_keys_and_no_others() -> None:
     storage = a_table(render(OLD))
 
-    updated = update_properties(storage, CHANGES, HandClock(1_700_000_000_000))
+    updated = update_properties(storage, CHANGES, HandClock(1_700_000_000_000), ZoneInfo("America/Chicago"))
 
     assert (updated.properties, updated.path) == (NEW, MAIN)
     assert [child.path for child in storage.list(".hoodie")] == [MAIN, ".hoodie/timeline"]
     lines = storage.read(MAIN).decode().splitlines()
-    assert lines[:2] == ["#Updated at 2023-11-14T22:13:20+00:00", "#Tue Nov 14 22:13:20 UTC 2023"]
+    assert lines[:2] == ["#Updated at 2023-11-14T22:13:20.000Z", "#Tue Nov 14 16:13:20 CST 2023"]
     assert lines[-1] == f"{TABLE_CHECKSUM}={NEW[TABLE_CHECKSUM]}"
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hudi_engine.errors import NotFound, Unsupported
+from hudi_engine.errors import Contradiction, NotFound, Unsupported
 from hudi_engine.table.table import Table
+from hudi_engine.table.zone_evidence import ZoneEvidence
 from hudi_engine.validate.compare import Room
 from hudi_engine.validate.record_index import check_record_index
 from hudi_engine.validate.report import Discrepancy, Fault
@@ -268,4 +269,13 @@ def test_a_table_without_record_keys_in_its_files_is_not_judged(folder: Path) ->
     table = Table(subject.table.storage, config, subject.table.clock, subject.table.zone)
 
     with pytest.raises(Unsupported, match=r"hoodie.populate.meta.fields is false.*record_index"):
+        list(check_record_index(replace(subject, table=table)))
+
+
+def test_instants_of_entries_are_not_judged_in_a_zone_that_is_not_certain(folder: Path) -> None:
+    subject = subject_at(folder)
+    evidence = ZoneEvidence("hoodie.properties", doubt="Two zones fit")
+    table = replace(subject.table, zone_evidence=evidence)
+
+    with pytest.raises(Contradiction, match=r"Two zones fit.*Set hudi\.engine\.timeline\.timezone"):
         list(check_record_index(replace(subject, table=table)))
