@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.install.environments import PROJECT, Case, Environment, Package, build_packages, make_environment
-from tests.install.spark_wheels import spark_wheels
+from tests.install.environments import Case, Environment, Package, build_packages, make_environment
 
 Environments = Callable[[Case], Environment]
 
@@ -21,12 +20,10 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[Package, Path]:
 @pytest.fixture(scope="session")
 def environments(packages: dict[Package, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environments]:
     folder = tmp_path_factory.mktemp("environments")
-    (spark,) = (text for text in PROJECT["optional-dependencies"]["spark"] if text.startswith("pyspark"))
-    wheels = spark_wheels(spark)
 
     @cache
     def made(case: Case) -> Environment:
-        return make_environment(case, packages[case.package], folder / str(case), wheels)
+        return make_environment(case, packages[case.package], folder / str(case))
 
     yield made
     shutil.rmtree(folder)

@@ -5,17 +5,15 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from tests.install.pyproject import PROJECT, PYPROJECT, ROOT
+from tests.install.spark_wheels import spark_wheels
 from tests.install.uv import done, uv
 
-ROOT: Final = Path(__file__).parents[2]
-PYPROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text())
-PROJECT: Final[dict[str, Any]] = PYPROJECT["project"]
 EXTRAS: Final = tuple(sorted(PROJECT["optional-dependencies"]))
 # What an installation does not need, or must not find: tables, other environments, earlier builds.
 _LEFT_OUT: Final = shutil.ignore_patterns(".*", "golden", "demo", "out", "__pycache__", "*.egg-info", "dist")
@@ -86,11 +84,12 @@ def build_packages(folder: Path) -> dict[Package, Path]:
     return {Package.FOLDER: source, Package.SDIST: sdist, Package.WHEEL: wheel}
 
 
-def make_environment(case: Case, package: Path, folder: Path, wheels: Path) -> Environment:
+def make_environment(case: Case, package: Path, folder: Path) -> Environment:
     """A new environment in which the package is, what the package brings, and nothing else but pip."""
     uv("venv", "--seed", "--python", sys.executable, folder)
     wanted = f"{package}[{','.join(case.extras)}]" if case.extras else str(package)
-    into = ("pip", "install", "--python", folder / "bin/python", "--find-links", wheels)
+    wheels = ("--find-links", spark_wheels()) if case.extras else ()
+    into = ("pip", "install", "--python", folder / "bin/python", *wheels)
     match case:
         case Case(package=Package.FOLDER):
             done(folder / "bin/python", "-m", "pip", "install", "--quiet", wanted)  # as a person does, by pip itself

@@ -10,7 +10,8 @@ import pytest
 from tests.fuzz.crafted_parquet import parquet_files
 from tests.golden.unpack import unpack
 from tests.install.conftest import Environments
-from tests.install.environments import EXTRAS, PROJECT, Case, Package, Versions, lower_bounds
+from tests.install.environments import EXTRAS, Case, Package, Versions, lower_bounds
+from tests.install.pyproject import PROJECT
 
 _PLAIN = (Case(Package.FOLDER, Versions.NEWEST, ()), Case(Package.WHEEL, Versions.LOWEST, ()))
 _WHOLE = (Case(Package.WHEEL, Versions.NEWEST, EXTRAS), Case(Package.SDIST, Versions.LOWEST, EXTRAS))
