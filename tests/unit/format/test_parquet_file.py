@@ -5,7 +5,7 @@ import io
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hudi_engine.clock import HandClock
@@ -45,7 +45,6 @@ def test_a_file_cut_short_anywhere_is_corrupt() -> None:
             read_rows(WHOLE[:length])
 
 
-@settings(max_examples=300)
 @given(st.integers(0, len(WHOLE) * 8 - 1))
 def test_a_flipped_bit_gives_rows_or_a_corrupt_file(bit: int) -> None:
     damaged = bytearray(WHOLE)
