@@ -11,6 +11,7 @@ from tools.parts import HUDI_VERSIONS
 
 TABLE_VERSIONS = {"0.15.0": (6,), "1.0.2": (6, 8), "1.1.1": (6, 8, 9), "1.2.0": (6, 8, 9)}
 HBASE_IS_IN = ("0.15.0", "1.0.2")
+READERS_OF_HFILES = [*((hudi, "native") for hudi in HUDI_VERSIONS), *((hudi, "hbase") for hudi in HBASE_IS_IN)]
 assert tuple(TABLE_VERSIONS) == HUDI_VERSIONS
 
 
@@ -30,6 +31,12 @@ def newest_table(
     }
 
 
+def one_release(test: Test) -> Test:
+    """Gives a test `real_hudi`: one release in the gate, each of them in soak."""
+    marked: Test = pytest.mark.parametrize("real_hudi", and_in_soak(["1.2.0"], HUDI_VERSIONS[:-1]), indirect=True)(test)
+    return marked
+
+
 def every_release_and_table_version(test: Test) -> Test:
     """Gives a test `real_hudi` and `table_version`."""
     pairs = [(hudi, version) for hudi, versions in TABLE_VERSIONS.items() for version in versions]
@@ -38,8 +45,7 @@ def every_release_and_table_version(test: Test) -> Test:
 
 def every_reader_of_hfiles(test: Test) -> Test:
     """Gives a test `real_hudi` and `reader`: Hudi's own in each release, HBase's where that is in the bundle."""
-    pairs = [(hudi, "native") for hudi in HUDI_VERSIONS] + [(hudi, "hbase") for hudi in HBASE_IS_IN]
-    return _with_each("reader", pairs, test)
+    return _with_each("reader", READERS_OF_HFILES, test)
 
 
 def _with_each(name: str, pairs: Sequence[tuple[str, object]], test: Test) -> Test:

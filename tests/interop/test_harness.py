@@ -11,6 +11,8 @@ import pytest
 from tests.golden.unpack import unpack
 from tests.interop.compare import first_difference, require_equal
 from tests.interop.jvm import JavaError, Jvm
+from tests.interop.readable import one_release
+from tests.kit.soak import and_in_soak
 from tools.parts import HUDI_VERSIONS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -20,6 +22,7 @@ def test_the_four_releases_are_the_ones_we_promise() -> None:
     assert HUDI_VERSIONS == ("0.15.0", "1.0.2", "1.1.1", "1.2.0")
 
 
+@one_release
 def test_an_error_in_java_is_raised_here_and_the_worker_goes_on(real_hudi: Jvm, tmp_path: Path) -> None:
     with pytest.raises(JavaError, match="TableNotFoundException"):
         real_hudi.timeline(table=str(tmp_path))
@@ -28,6 +31,7 @@ def test_an_error_in_java_is_raised_here_and_the_worker_goes_on(real_hudi: Jvm, 
     assert len(real_hudi.timeline(table=table)) == 6
 
 
+@one_release
 def test_a_later_release_reads_a_table_of_version_6_as_its_writer_did(real_hudi: Jvm, tmp_path: Path) -> None:
     table = str(unpack("v6_mor_orders", tmp_path))
 
@@ -37,6 +41,7 @@ def test_a_later_release_reads_a_table_of_version_6_as_its_writer_did(real_hudi:
     require_equal(rows, expected)
 
 
+@one_release
 def test_java_reads_every_entry_and_every_key_of_its_own_index_file(real_hudi: Jvm, tmp_path: Path) -> None:
     table = str(unpack("v6_cow_indexed", tmp_path))
     file = next(Path(table, ".hoodie/metadata/files").glob("*.hfile"))
@@ -50,7 +55,7 @@ def test_java_reads_every_entry_and_every_key_of_its_own_index_file(real_hudi: J
     assert looked_up["entries"] == whole["entries"]
 
 
-@pytest.mark.parametrize("version", ["0.15.0", "1.0.2"])
+@pytest.mark.parametrize("version", and_in_soak(["1.0.2"], ["0.15.0"]))
 def test_hbase_reads_the_same_entries(version: str, jvm: Callable[[str], Jvm], tmp_path: Path) -> None:
     table = str(unpack("v6_cow_indexed", tmp_path))
     file = next(Path(table, ".hoodie/metadata/files").glob("*.hfile"))
@@ -60,6 +65,7 @@ def test_hbase_reads_the_same_entries(version: str, jvm: Callable[[str], Jvm], t
     assert by_hbase == jvm(version).read_hfile(path=str(file))
 
 
+@one_release
 def test_java_reads_the_blocks_of_its_own_logs(real_hudi: Jvm, tmp_path: Path) -> None:
     table = str(unpack("v6_mor_orders", tmp_path))
     logs = sorted(Path(table).glob("region=*/.*.log.*"))
@@ -71,6 +77,7 @@ def test_java_reads_the_blocks_of_its_own_logs(real_hudi: Jvm, tmp_path: Path) -
     assert any(delete["key"] == "order_id:order 2,line:1" for block in blocks for delete in block.get("deletes", ()))
 
 
+@one_release
 def test_java_reads_each_kind_of_timeline_file(real_hudi: Jvm, tmp_path: Path) -> None:
     table = str(unpack("v6_cow_services", tmp_path))
 
@@ -86,6 +93,7 @@ def test_java_reads_each_kind_of_timeline_file(real_hudi: Jvm, tmp_path: Path) -
     assert read["clean.requested"]["policy"] == "KEEP_LATEST_COMMITS"
 
 
+@one_release
 def test_java_finds_its_own_checksum_right(real_hudi: Jvm, tmp_path: Path) -> None:
     read = real_hudi.read_properties(table=str(unpack("v6_cow_orders", tmp_path)))
 
@@ -93,6 +101,7 @@ def test_java_finds_its_own_checksum_right(real_hudi: Jvm, tmp_path: Path) -> No
     assert read["properties"]["hoodie.table.name"] == "v6_cow_orders"
 
 
+@one_release
 def test_java_finds_its_keys_in_its_own_bloom_filter(real_hudi: Jvm, tmp_path: Path) -> None:
     file = next(Path(str(unpack("v6_cow_orders", tmp_path))).glob("region=*/*.parquet"))
     footer = pq.read_metadata(file).metadata
@@ -112,6 +121,7 @@ def test_the_comparison_sees_one_changed_value() -> None:
     assert "1 only in theirs, such as ('region=eu%3Dwest 1'" in first_difference(rows.slice(1), rows)
 
 
+@one_release
 def test_every_release_sees_the_same_files_in_a_table_of_version_6(real_hudi: Jvm, tmp_path: Path) -> None:
     view = real_hudi.file_view(table=str(unpack("v6_mor_compacted", tmp_path)))
 

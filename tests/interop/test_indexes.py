@@ -18,21 +18,31 @@ from tests.golden.unpack import unpack
 from tests.indexed import entries_of, expected_entries
 from tests.interop.jvm import Jvm
 from tests.interop.readable import TABLE_VERSIONS
+from tests.kit.spread import spread
 
 _GOLDEN = Path(__file__).parents[1] / "golden"
 _WITH_INDEXES = sorted(name for name in EXPECTED_NAMES if (_GOLDEN / name / "indexes.json.gz").exists())
-_PAIRS = [
-    (release, name)
+_EVERY_PAIR = [
+    (name, release)
     for release, versions in TABLE_VERSIONS.items()
     for name in _WITH_INDEXES
     if RECIPES[name].table_version in versions
 ]
+# The tables are frozen, and so are the releases: one release reads each table, and the releases take turns.
+_PAIRS = [(release, name) for name, release in spread(_EVERY_PAIR, each=1)]
 _EVERY = pytest.mark.parametrize(("real_hudi", "name"), _PAIRS, indirect=["real_hudi"])
 _WITH_RECORD_INDEX = pytest.mark.parametrize(
     ("real_hudi", "name"),
     [pair for pair in _PAIRS if "record_index" in expected_indexes(pair[1])],
     indirect=["real_hudi"],
 )
+
+
+def test_every_table_and_every_release_that_reads_its_version_is_among_the_pairs() -> None:
+    versions = {(release, RECIPES[name].table_version) for release, name in _PAIRS}
+
+    assert {name for _, name in _PAIRS} == set(_WITH_INDEXES)
+    assert versions == {(release, version) for release, read in TABLE_VERSIONS.items() for version in read}
 
 
 @_EVERY

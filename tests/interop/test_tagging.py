@@ -11,6 +11,7 @@ from hudi_engine.open import open_table
 from tests.golden.expected_indexes import expected_indexes
 from tests.golden.unpack import unpack
 from tests.interop.jvm import JavaError, Jvm
+from tests.kit.soak import and_in_soak
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 WITH_RECORD_INDEX = sorted(
@@ -21,11 +22,22 @@ WITH_RECORD_INDEX = sorted(
 # Java is slow with many, and each has some from the base file and all that is in the logs of the small tables.
 MOST_KEYS = 3000
 PARTITIONED = {"v9_cow_partitioned_record_index"}
+LARGE = {"v6_mor_record_index_large", "v9_mor_record_index_large"}
+# One table of each version, with odd keys, with a rollback, and with many keys; soak has all of them.
+FEW = ["v6_mor_strange_keys", "v8_mor_pending_rolled_back", "v9_mor_strange_keys", "v9_mor_record_index_large"]
+SHARDED = [*sorted(LARGE), *sorted(PARTITIONED)]
+
+
+def _rest(few: list[str]) -> list[str]:
+    return sorted({*WITH_RECORD_INDEX} - {*few})
+
+
 NO_FIELDS = '{"type": "record", "name": "Nothing", "fields": []}'
 
 
 def test_there_are_tables_of_each_version_to_tag_by() -> None:
-    assert {name[:2] for name in WITH_RECORD_INDEX} == {"v6", "v8", "v9"}
+    assert {name[:2] for name in FEW} == {"v6", "v8", "v9"}
+    assert {*FEW, *SHARDED} <= {*WITH_RECORD_INDEX}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +45,7 @@ def hudi(jvm: Callable[[str], Jvm]) -> Jvm:
     return jvm("1.2.0")
 
 
-@pytest.mark.parametrize("name", sorted({*WITH_RECORD_INDEX} - PARTITIONED))
+@pytest.mark.parametrize("name", and_in_soak(FEW, _rest([*FEW, *PARTITIONED])))
 def test_the_tags_are_javas(name: str, hudi: Jvm, tmp_path: Path) -> None:
     table = str(unpack(name, tmp_path))
     known = _entries(name)
@@ -85,7 +97,7 @@ def test_a_new_key_stays_in_its_partition_where_java_moves_it_to_that_of_another
     assert [row["partition"] for row in javas] == ["eu-west-1/new york", "eu-west-1/new york"]
 
 
-@pytest.mark.parametrize("name", WITH_RECORD_INDEX)
+@pytest.mark.parametrize("name", and_in_soak(SHARDED, _rest(SHARDED)))
 def test_each_shard_has_a_task_of_its_own(name: str, hudi: Jvm, tmp_path: Path) -> None:
     table = str(unpack(name, tmp_path))
     index = open_table(table).index("record_index").index

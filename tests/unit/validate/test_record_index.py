@@ -48,15 +48,6 @@ def entry(folder: Path, key: str) -> Entry:
     return next(each for each in damaged.entries(folder, INDEX) if each["key"] == key)
 
 
-@each_table
-def test_what_hudi_wrote_is_right(folder: Path) -> None:
-    subject = subject_at(folder)
-
-    assert not list(check_record_index(subject))
-    assert isinstance(subject.watch, Count)
-    assert subject.watch.seen == 2 * KEYS
-
-
 @pytest.mark.parametrize("folder", ["v9_cow_partitioned_record_index", "v9_mor_strange_keys"], indirect=True)
 def test_what_hudi_wrote_of_odd_keys_and_partitions_is_right(folder: Path) -> None:
     assert not check(folder)
