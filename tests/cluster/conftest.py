@@ -1,6 +1,7 @@
 """One Kubernetes for all tests in here, and a namespace for each."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -25,6 +26,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         kubernetes()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Function) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failure shows what the operators logged last, whatever it was that failed."""
+    report = yield
+    if report.failed:
+        load = " ".join(f"{average:.1f}" for average in os.getloadavg())
+        for cluster in (each for each in item.funcargs.values() if isinstance(each, Cluster)):
+            report.sections += cluster.last_words()
+        report.sections.append(("load of the machine", load))
+    return report
+
+
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with Cluster(tmp_path_factory.mktemp("cluster")) as ready:
@@ -39,7 +52,7 @@ def jvm() -> Iterator[Jvm]:
 
 @pytest.fixture
 def live(jvm: Jvm, tmp_path: Path) -> Scene:
-    """A table that has just been begun; `live.written_to()` is a block in which its Java writer never pauses."""
+    """A table that has just been begun; its Java writer commits when `live.commit()` says so."""
     return live_table(jvm, tmp_path / "live")
 
 
@@ -65,7 +78,7 @@ def new_user(cluster: Cluster) -> Iterator[Callable[[], User]]:
 
     yield make
     for name in made:
-        cluster.remove_namespace(name)
+        cluster.empty_namespace(name)
 
 
 @pytest.fixture
@@ -75,25 +88,14 @@ def operator(cluster: Cluster) -> Iterator[OperatorProcess]:
 
 
 @pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
-    """Prints what was measured, whether the test fails or not."""
-
-    def aloud(what: str) -> None:
-        with capsys.disabled():
-            print(f"\n{what}", flush=True)
-
-    return aloud
-
-
-@pytest.fixture
 def namespace(cluster: Cluster) -> Iterator[str]:
-    """A new one; what is in it at the end is deleted, whether its finalizers are heeded or not."""
+    """A new one; at its end none of our resources is left in there, for the next test's operator sees all of them."""
     name = _new_namespace(cluster)
     yield name
-    cluster.remove_namespace(name)
+    cluster.empty_namespace(name)
 
 
 def _new_namespace(cluster: Cluster) -> str:
     name = f"test-{next(_NUMBERS)}"
-    cluster.kubectl("create", "namespace", name)
+    cluster.make_namespace(name)
     return name

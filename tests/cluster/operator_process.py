@@ -17,10 +17,12 @@ class OperatorProcess:
         self.state = state
 
     @staticmethod
-    def command(state: Path, *arguments: str | Path) -> list[str | Path]:
-        program = Path(sys.executable).with_name("hudi-operator")
+    def command(state: Path, *arguments: str | Path, pauses: Path | None = None) -> list[str | Path]:
+        program: list[str | Path] = [Path(sys.executable).with_name("hudi-operator")]
+        if pauses is not None:
+            program = [sys.executable, "-m", "tests.kit.paused_operator", pauses]
         ports = ("--metrics-port", "0", "--health-port", "0")
-        return [program, "run", "--launcher", "process", "--state", state, *ports, *arguments]
+        return [*program, "run", "--launcher", "process", "--state", state, *ports, *arguments]
 
     @property
     def pid(self) -> int:
