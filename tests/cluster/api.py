@@ -32,7 +32,7 @@ _BODIES: Final = {
 }
 _STRICT: Final = "fieldValidation=Strict"  # as kubectl asks: a field that the kind does not have is refused
 _NOT_FOUND, _TOO_MANY, _ERRORS = 404, 429, 400
-_LONGEST_SECONDS: Final = 30.0
+_LONGEST_SECONDS: Final = 60.0
 # A server that has just begun asks for another try, until it has read what is stored.
 _TRIES, _SECONDS_BETWEEN_TRIES = 100, 0.2
 # The server closes a connection that was idle for 90 seconds.

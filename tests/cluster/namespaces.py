@@ -16,8 +16,8 @@ from typing import IO, Final, Self
 
 _INIT: Final = Path(__file__).with_name("init.py")
 _ROOT: Final = Path(__file__).parents[2]
-_SECONDS_TO_BEGIN: Final = 20.0
-_SECONDS_TO_END: Final = 20.0
+_SECONDS_TO_BEGIN: Final = 120.0
+_SECONDS_TO_END: Final = 120.0
 _CLONE_NEWNET: Final = 0x40000000  # of setns
 
 Command = Sequence[str | Path]

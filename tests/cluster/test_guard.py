@@ -1,7 +1,6 @@
 """A real Java writer without the setting deletes an index that was ready: the operator notices, and rebuilds it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,12 +17,12 @@ from tests.kit.builds import Builds
 pytestmark = pytest.mark.usefixtures("operator")
 
 
-@pytest.fixture
-def builds(cluster: Cluster, tmp_path: Path) -> Builds:
-    return builds_of(cluster, tmp_path / "pauses")
+@pytest.fixture(scope="module")
+def builds(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Builds:
+    return builds_of(cluster, tmp_path_factory.mktemp("builds") / "pauses")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def operator(cluster: Cluster, builds: Builds) -> Iterator[OperatorProcess]:
     with cluster.operator(pauses=builds.folder) as running:
         yield running

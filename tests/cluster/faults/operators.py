@@ -15,7 +15,7 @@ from tests.cluster.faults.admin import Admin
 from tests.cluster.faults.proxy import Proxy
 from tests.cluster.faults.trouble import Trouble
 
-_SECONDS_TO_STOP: Final = 25.0
+_SECONDS_TO_STOP: Final = 120.0
 
 
 @dataclass(slots=True)

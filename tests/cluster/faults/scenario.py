@@ -146,7 +146,7 @@ class Stage:
             code = await operator.stop()
             # One that has only just begun is ended by the signal itself, and one that is just being killed by that.
             if code not in (0, -signal.SIGTERM, -signal.SIGKILL):
-                story.wrong.append(f"the operator ended with {code} when it was asked to, expected 0 within 25 s")
+                story.wrong.append(f"the operator ended with {code} when it was asked to, expected 0; None: it did not")
         numbers: Counter[str] = Counter()
         for operator in operators:
             numbers.update({str(sort): many for sort, many in operator.proxy.numbers.items()})
