@@ -1,7 +1,6 @@
 """One Kubernetes for all tests in here, and a namespace for each."""
 
-import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -24,18 +23,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     here = Path(__file__).parent
     if any(item.path.is_relative_to(here) for item in session.items):
         kubernetes()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Function) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failure shows what the operators logged last, whatever it was that failed."""
-    report = yield
-    if report.failed:
-        load = " ".join(f"{average:.1f}" for average in os.getloadavg())
-        for cluster in (each for each in item.funcargs.values() if isinstance(each, Cluster)):
-            report.sections += cluster.last_words()
-        report.sections.append(("load of the machine", load))
-    return report
 
 
 @pytest.fixture(scope="session")

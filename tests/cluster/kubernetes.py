@@ -34,8 +34,6 @@ _CONTROLLERS: Final = (
 )
 _LEASE: Final = path_of(HOME, f"lease/{HOME}")
 _SECONDS_TO_BE_READY: Final = 120.0
-_LAST_LINES: Final = 30
-_MOST_OPERATORS: Final = 2
 
 
 class Cluster:
@@ -132,12 +130,6 @@ class Cluster:
             running.stop()
         finally:
             inside.kill()
-
-    def last_words(self) -> list[tuple[str, str]]:
-        """The ends of the operators' logs that were written to last, each with a title: no test has more at once."""
-        logs = sorted(self.logs.glob("operator-*.log"), key=lambda log: log.stat().st_mtime)
-        ends = {log.name: log.read_text().splitlines()[-_LAST_LINES:] for log in logs[-_MOST_OPERATORS:]}
-        return [(f"the last lines of {name}", "\n".join(lines)) for name, lines in ends.items()]
 
     def kill_api(self) -> None:
         """As by `kill -9`; etcd lives on."""

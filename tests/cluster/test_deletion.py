@@ -1,6 +1,5 @@
 """Deleting what was applied, in whatever order, leaves what the policy says and nothing else."""
 
-import os
 from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
@@ -18,12 +17,12 @@ from tests.faults.remains import require_nothing_of_it, require_ready_and_nothin
 from tests.golden.unpack import unpack
 from tests.kit.builds import Builds, is_asked_to_end
 from tests.kit.eventually import eventually
+from tests.kit.soak import and_in_soak
 
 _ALL: Final = (f"huditable/{TABLE}", f"metadataindex/{INDEX}", f"tableservice/{SERVICE}")
 _ORDERS: Final = tuple(permutations(_ALL))
 # Either three: each resource is deleted first, second and last once, and before and after each of the others.
 _TURNED, _OTHERS = [_ORDERS[n] for n in (0, 3, 4)], [_ORDERS[n] for n in (1, 2, 5)]
-_IS_SOAKING: Final = "HUDI_SOAK" in os.environ
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +37,10 @@ def operator(cluster: Cluster, builds: Builds) -> Iterator[OperatorProcess]:
         yield running
 
 
-@pytest.mark.parametrize(("policy", "sequences"), [("Retain", _TURNED), ("Drop", _OTHERS)])
+@pytest.mark.parametrize(
+    ("policy", "sequences"),
+    and_in_soak([("Retain", _TURNED), ("Drop", _OTHERS)], [("Retain", _OTHERS), ("Drop", _TURNED)]),
+)
 def test_nothing_is_left_in_whatever_order_the_three_are_deleted(
     cluster: Cluster,
     new_user: Callable[[], User],
@@ -47,7 +49,6 @@ def test_nothing_is_left_in_whatever_order_the_three_are_deleted(
     policy: str,
     sequences: list[tuple[str, ...]],
 ) -> None:
-    sequences = list(_ORDERS) if _IS_SOAKING else sequences
     users = [new_user() for _ in sequences]
     tables = [unpack("v9_mor_orders", tmp_path / user.namespace) for user in users]
     for user, folder in zip(users, tables, strict=True):

@@ -1,6 +1,5 @@
 """Many legal edits come to rest at what was wished last."""
 
-import os
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,9 +11,9 @@ from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table
 from tests.cluster.user import User
 from tests.faults.remains import require_ready_and_nothing_left
 from tests.kit.eventually import eventually
+from tests.kit.soak import is_soak, new_seeds
 
-_EDITS: Final = 200 if "HUDI_SOAK" in os.environ else 40
-_SEED: Final = 6
+_EDITS: Final = 200 if is_soak() else 40
 # Each edit may begin a run, and runs of the same table wait for each other.
 _LONGEST_SECONDS: Final = 240.0
 _TABLE, _INDEX, _SERVICE = f"huditable/{TABLE}", f"metadataindex/{INDEX}", f"tableservice/{SERVICE}"
@@ -52,8 +51,9 @@ _AT_THE_END: Final[Mapping[str, Mapping[str, object]]] = {
 
 
 @pytest.mark.usefixtures("operator")
-def test_many_legal_edits_come_to_rest_at_the_last(user: User, quiet: Path) -> None:
-    chance = random.Random(_SEED)
+@pytest.mark.parametrize("seed", new_seeds(1) if is_soak() else [6])
+def test_many_legal_edits_come_to_rest_at_the_last(user: User, quiet: Path, seed: int) -> None:
+    chance = random.Random(seed)
     user.apply(table(quiet), index(), service(schedule="0 3 * * *"))
 
     for _ in range(_EDITS):

@@ -16,9 +16,10 @@ from tests.cluster.faults.admin import Admin
 from tests.cluster.faults.operators import Operator, operating
 from tests.cluster.faults.runs_seen import RunsSeen
 from tests.cluster.faults.trouble import Trouble
+from tests.kit.soak import is_soak
 
 # A stage takes seconds; beside other stories of a soak, on a busy machine, minutes.
-SECONDS: Final = 400.0 if "HUDI_SOAK" in os.environ else 90.0
+SECONDS: Final = 400.0 if is_soak() else 90.0
 _NUMBERS = count(1)
 # What there has to be at the end, each once and at its first attempt.
 EXPECTED: Final = ("build", "drop", "validate")

@@ -5,7 +5,6 @@ an answer to a write, an answer to a read, or an event of a watch, by its number
 """
 
 import json
-import os
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -14,8 +13,9 @@ from typing import Any, Final
 
 from tests.cluster.faults.trouble import Trouble
 from tests.cluster.kubernetes import Cluster
+from tests.kit.soak import is_soak
 
-IS_SOAKING: Final = "HUDI_SOAK" in os.environ
+IS_SOAKING: Final = is_soak()
 Story = dict[str, Any]
 
 
