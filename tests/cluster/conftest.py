@@ -39,7 +39,7 @@ def jvm() -> Iterator[Jvm]:
 
 @pytest.fixture
 def live(jvm: Jvm, tmp_path: Path) -> Scene:
-    """A table that has just been begun; `live.written_to()` is a block in which its Java writer never pauses."""
+    """A table that has just been begun; its Java writer commits when `live.commit()` says so."""
     return live_table(jvm, tmp_path / "live")
 
 
@@ -65,7 +65,7 @@ def new_user(cluster: Cluster) -> Iterator[Callable[[], User]]:
 
     yield make
     for name in made:
-        cluster.remove_namespace(name)
+        cluster.empty_namespace(name)
 
 
 @pytest.fixture
@@ -75,25 +75,14 @@ def operator(cluster: Cluster) -> Iterator[OperatorProcess]:
 
 
 @pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
-    """Prints what was measured, whether the test fails or not."""
-
-    def aloud(what: str) -> None:
-        with capsys.disabled():
-            print(f"\n{what}", flush=True)
-
-    return aloud
-
-
-@pytest.fixture
 def namespace(cluster: Cluster) -> Iterator[str]:
-    """A new one; what is in it at the end is deleted, whether its finalizers are heeded or not."""
+    """A new one; at its end none of our resources is left in there, for the next test's operator sees all of them."""
     name = _new_namespace(cluster)
     yield name
-    cluster.remove_namespace(name)
+    cluster.empty_namespace(name)
 
 
 def _new_namespace(cluster: Cluster) -> str:
     name = f"test-{next(_NUMBERS)}"
-    cluster.kubectl("create", "namespace", name)
+    cluster.make_namespace(name)
     return name

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
-from tests.cluster.namespaces import Inside, Namespaces, Refused, Seen
+from hudi_operator.words import Kind
+from tests.cluster.api import Api, path_of
+from tests.cluster.namespaces import Inside, Namespaces, Seen
 from tests.cluster.operator_process import OperatorProcess
 from tests.cluster.parts import kubernetes
 from tests.kit import evidence
@@ -20,6 +22,7 @@ _ROOT: Final = Path(__file__).parents[2]
 _RIGHTS: Final = Path(__file__).with_name("rights.yaml")
 _ETCD: Final = "http://127.0.0.1:2379"
 _PEER: Final = "http://127.0.0.1:2380"
+_PORT: Final = 6443
 _ADMIN_TOKEN: Final = "admin-of-the-tests"
 _CONTROLLERS: Final = (
     "namespace-controller",
@@ -29,7 +32,7 @@ _CONTROLLERS: Final = (
     "job-controller",
     "ttl-after-finished-controller",
 )
-_OURS: Final = "huditables,metadataindexes,tableservices"
+_LEASE: Final = path_of(HOME, f"lease/{HOME}")
 _SECONDS_TO_BE_READY: Final = 120.0
 
 
@@ -40,7 +43,7 @@ class Cluster:
     runs in there, too: `run`, `start`, `kubectl`, `operator`.
     """
 
-    api_url: Final = "https://127.0.0.1:6443"
+    api_url: Final = f"https://127.0.0.1:{_PORT}"
 
     def __init__(self, folder: Path, *, bare: bool = False) -> None:
         self._is_bare = bare
@@ -53,6 +56,7 @@ class Cluster:
         self._key = folder / "api.key"
         self._namespaces = Namespaces()
         self.run = self._namespaces.run
+        self.api = Api(lambda: self._namespaces.connect(_PORT), self._certificate, _ADMIN_TOKEN)
         self._operators = 0
 
     def __enter__(self) -> Self:
@@ -69,6 +73,7 @@ class Cluster:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.api.close()
         self._namespaces.__exit__(kind, error, trace)
 
     def kubectl(self, *arguments: str | Path, given: str = "") -> str:
@@ -77,10 +82,6 @@ class Cluster:
 
     def apply(self, manifests: str, *arguments: str) -> str:
         return self.kubectl("apply", *arguments, "-f", "-", given=manifests)
-
-    def get(self, *arguments: str) -> Any:
-        """What the API server has of that, as a tree."""
-        return json.loads(self.kubectl("get", *arguments, "-o", "json"))
 
     def start(self, name: str, *command: str | Path, environment: Mapping[str, str] | None = None) -> Inside:
         """A process in there that goes on; what it says is in `logs/NAME.log`."""
@@ -91,25 +92,37 @@ class Cluster:
         """Of whatever was started in there, and by these; the cluster's own are left out."""
         return [seen for seen in self._namespaces.processes() if str(self._program) not in seen.arguments]
 
-    def remove_namespace(self, name: str) -> None:
-        """With all that is in it, whether finalizers of ours are heeded or not; its end is not waited for."""
-        in_it = f"--namespace={name}"
-        for found in self.kubectl("get", _OURS, in_it, "-o", "name").split():
-            self.kubectl("delete", found, in_it, "--wait=false", "--ignore-not-found")
-            self._forget_finalizers(found, in_it)
-        self.kubectl("delete", "namespace", name, "--wait=false")
+    def make_namespace(self, name: str) -> None:
+        self.api.create("/api/v1/namespaces", {"metadata": {"name": name}})
+
+    def empty_namespace(self, name: str) -> None:
+        """None of our resources is left in there, whether their finalizers are heeded or not."""
+        for each in (path_of(name, kind) for kind in Kind):
+            for found in self.api.listed(each):
+                path = f"{each}/{found['metadata']['name']}"
+                self.api.delete(path)
+                if self.api.find(path):
+                    self.api.patch(path, {"metadata": {"finalizers": None}})
+
+    def expire_lease(self) -> None:
+        """The Lease of an operator that was killed runs out now: whoever waits for it waits no longer."""
+        self.api.patch(_LEASE, {"spec": {"leaseDurationSeconds": 1}})
 
     @contextmanager
-    def operator(self, *arguments: str | Path, folder: Path | None = None) -> Iterator[OperatorProcess]:
+    def operator(
+        self, *arguments: str | Path, folder: Path | None = None, pauses: Path | None = None
+    ) -> Iterator[OperatorProcess]:
         """`hudi-operator run`, which may do what its account may; stopped at the end of the block if it lives then.
 
-        `folder` is what it keeps its runs in, a new one unless given.
+        `folder` is what it keeps its runs in, a new one unless given. With `pauses` its engines are paused ones.
         """
         self._operators += 1
         name = f"operator-{self._operators}"
         state = folder or self.folder / f"{name}-state"
-        options = OperatorProcess.command(state, *arguments)
-        inside = self.start(name, *options, environment={"KUBECONFIG": str(self.operator_kubeconfig)})
+        command = OperatorProcess.command(state, *arguments, pauses=pauses)
+        # The engines' working folder is their run's; the paused ones are a module of the tests.
+        environment = {"KUBECONFIG": str(self.operator_kubeconfig), **({"PYTHONPATH": str(_ROOT)} if pauses else {})}
+        inside = self.start(name, *command, environment=environment)
         running = OperatorProcess(inside, self.logs / f"{name}.log", state)
         try:
             yield running
@@ -120,7 +133,8 @@ class Cluster:
 
     def kill_api(self) -> None:
         """As by `kill -9`; etcd lives on."""
-        self._api.kill()
+        self._server.kill()
+        self.api.close()
 
     def restart_api(self) -> None:
         """Begins it again, and waits until it is ready."""
@@ -152,9 +166,9 @@ class Cluster:
         )
 
     def _start_api(self) -> None:
-        self._api = self.start(
+        self._server = self.start(
             *("kube-apiserver", self._program, "kube-apiserver", f"--etcd-servers={_ETCD}"),
-            *("--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=6443"),
+            *("--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", f"--secure-port={_PORT}"),
             "--endpoint-reconciler-type=none",  # an address of the loopback is none that it would announce
             *(f"--tls-cert-file={self._certificate}", f"--tls-private-key-file={self._key}"),
             *(f"--token-auth-file={self.folder / 'tokens.csv'}", "--authorization-mode=RBAC"),
@@ -173,24 +187,11 @@ class Cluster:
 
     def _await_api(self) -> None:
         end = time.monotonic() + _SECONDS_TO_BE_READY
-        while not self._is_ready():
-            if time.monotonic() > end or not self._api.is_alive or not self._etcd.is_alive:
+        while not self.api.is_ready():
+            if time.monotonic() > end or not self._server.is_alive or not self._etcd.is_alive:
                 said = (self.logs / "kube-apiserver.log").read_text()[-3000:]
                 raise HarnessError(f"the API server is not ready; its log ends with: {said}")
             time.sleep(0.1)
-
-    def _is_ready(self) -> bool:
-        try:
-            return self.kubectl("get", "--raw", "/readyz", "--request-timeout=5s") == "ok"
-        except Refused:
-            return False
-
-    def _forget_finalizers(self, resource: str, in_it: str) -> None:
-        try:
-            self.kubectl("patch", resource, in_it, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
-        except Refused as refused:
-            if "not found" not in refused.said:
-                raise
 
     def _write_kubeconfig(self, file: Path, token: str) -> None:
         authority = base64.b64encode(self._certificate.read_bytes()).decode()

@@ -1,4 +1,4 @@
-"""A table that a real Java writer commits to all the time."""
+"""A table that a real Java writer commits to, whenever a test has it do so."""
 
 from pathlib import Path
 from typing import Final
@@ -19,5 +19,5 @@ WITHOUT_THE_SETTING: Final = {
 
 
 def live_table(jvm: Jvm, folder: Path) -> Scene:
-    """Its writer has what docs/writers.md recommends, and a heart that beats as the manifests' table says."""
+    """Its writer has what docs/writers.md recommends."""
     return Scene(jvm, folder, LOCK, {})

@@ -19,7 +19,7 @@ _HUDI: Final = {
 
 
 def table(folder: Path, **spec: Any) -> Manifest:
-    """The table there, with the lock and the heartbeat of the live writers, looked at as often as may be."""
+    """The table there, with the lock of the live writers, looked at as often as may be."""
     return _resource(
         *("HudiTable", TABLE),
         {
@@ -27,7 +27,6 @@ def table(folder: Path, **spec: Any) -> Manifest:
             "concurrency": {
                 "mode": "Optimistic",
                 "lock": {"fileSystem": {}},
-                "heartbeat": {"intervalSeconds": 3, "tolerableMisses": 4},
             },
             "observe": {"intervalSeconds": 5},
             "execution": {"mode": "DriverOnly", "hudiConf": _HUDI, "retry": {"backoffSeconds": 1}},

@@ -1,11 +1,14 @@
 """A network, processes and mounts of its own on this machine, and how to run something in there."""
 
+import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -13,8 +16,9 @@ from typing import IO, Final, Self
 
 _INIT: Final = Path(__file__).with_name("init.py")
 _ROOT: Final = Path(__file__).parents[2]
-_SECONDS_TO_BEGIN: Final = 20.0
-_SECONDS_TO_END: Final = 20.0
+_SECONDS_TO_BEGIN: Final = 120.0
+_SECONDS_TO_END: Final = 120.0
+_CLONE_NEWNET: Final = 0x40000000  # of setns
 
 Command = Sequence[str | Path]
 
@@ -108,6 +112,12 @@ class Namespaces:
         self._started.append(Inside(process))
         return self._started[-1]
 
+    def connect(self, port: int) -> socket.socket:
+        """A connection to that port of the loopback in there."""
+        # A thread of its own: it enters that network and cannot leave it; the socket stays in there for good.
+        with ThreadPoolExecutor(1) as entering:
+            return entering.submit(self._connected, port).result()
+
     def processes(self) -> list[Seen]:
         """All that live in there but the first."""
         space = os.readlink(f"/proc/{self._init}/ns/pid")
@@ -120,6 +130,13 @@ class Namespaces:
             except (FileNotFoundError, ProcessLookupError, PermissionError):
                 pass  # it ended meanwhile, or belongs to the machine itself
         return found
+
+    def _connected(self, port: int) -> socket.socket:
+        with open(f"/proc/{self._init}/ns/net") as network:
+            libc = ctypes.CDLL(None, use_errno=True)
+            if libc.setns(network.fileno(), _CLONE_NEWNET) != 0:
+                raise OSError(ctypes.get_errno(), f"the network of process {self._init} cannot be entered")
+        return socket.create_connection(("127.0.0.1", port))
 
     def _entered(self, command: Command) -> list[str | Path]:
         # Entering puts the process into the root folder, for its working folder was another mount's.

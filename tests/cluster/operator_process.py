@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.cluster.namespaces import Inside
 
-_SECONDS_TO_STOP: Final = 25.0
+_LONGEST_SECONDS: Final = 120.0
 
 
 class OperatorProcess:
@@ -17,10 +17,12 @@ class OperatorProcess:
         self.state = state
 
     @staticmethod
-    def command(state: Path, *arguments: str | Path) -> list[str | Path]:
-        program = Path(sys.executable).with_name("hudi-operator")
+    def command(state: Path, *arguments: str | Path, pauses: Path | None = None) -> list[str | Path]:
+        program: list[str | Path] = [Path(sys.executable).with_name("hudi-operator")]
+        if pauses is not None:
+            program = [sys.executable, "-m", "tests.kit.paused_operator", pauses]
         ports = ("--metrics-port", "0", "--health-port", "0")
-        return [program, "run", "--launcher", "process", "--state", state, *ports, *arguments]
+        return [*program, "run", "--launcher", "process", "--state", state, *ports, *arguments]
 
     @property
     def pid(self) -> int:
@@ -41,6 +43,6 @@ class OperatorProcess:
         self._inside.kill()
 
     def stop(self) -> int:
-        """Asks it to end, and waits for its exit code; TimeoutExpired if that takes longer than it may."""
+        """Asks it to end, and waits for its exit code."""
         self._inside.send(signal.SIGTERM)
-        return self._inside.wait(_SECONDS_TO_STOP)
+        return self._inside.wait(_LONGEST_SECONDS)

@@ -1,51 +1,67 @@
 """Deleting what was applied, in whatever order, leaves what the policy says and nothing else."""
 
-import time
 from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
+from tests.cluster.api import Tree, path_of
 from tests.cluster.kubernetes import HOME, Cluster
 from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table
 from tests.cluster.operator_process import OperatorProcess
-from tests.cluster.runs import engines, is_asked_to_end, orders, stopped_in_a_build
+from tests.cluster.runs import builds_of, engines, orders
 from tests.cluster.user import User
-from tests.faults.engine import wait_until
 from tests.faults.remains import require_nothing_of_it, require_ready_and_nothing_left
 from tests.golden.unpack import unpack
+from tests.kit.builds import Builds, is_asked_to_end
+from tests.kit.eventually import eventually
+from tests.kit.soak import and_in_soak
 
-_ALL = (f"huditable/{TABLE}", f"metadataindex/{INDEX}", f"tableservice/{SERVICE}")
+_ALL: Final = (f"huditable/{TABLE}", f"metadataindex/{INDEX}", f"tableservice/{SERVICE}")
+_ORDERS: Final = tuple(permutations(_ALL))
+# Either three: each resource is deleted first, second and last once, and before and after each of the others.
+_TURNED, _OTHERS = [_ORDERS[n] for n in (0, 3, 4)], [_ORDERS[n] for n in (1, 2, 5)]
 
 
 @pytest.fixture(scope="module")
-def operator(cluster: Cluster) -> Iterator[OperatorProcess]:
+def builds(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Builds:
+    return builds_of(cluster, tmp_path_factory.mktemp("builds") / "pauses")
+
+
+@pytest.fixture(scope="module")
+def operator(cluster: Cluster, builds: Builds) -> Iterator[OperatorProcess]:
     """One for all these tests."""
-    with cluster.operator() as running:
+    with cluster.operator(pauses=builds.folder) as running:
         yield running
 
 
-@pytest.mark.parametrize("policy", ["Retain", "Drop"])
+@pytest.mark.parametrize(
+    ("policy", "sequences"),
+    and_in_soak([("Retain", _TURNED), ("Drop", _OTHERS)], [("Retain", _OTHERS), ("Drop", _TURNED)]),
+)
 def test_nothing_is_left_in_whatever_order_the_three_are_deleted(
-    cluster: Cluster, new_user: Callable[[], User], operator: OperatorProcess, tmp_path: Path, policy: str
+    cluster: Cluster,
+    new_user: Callable[[], User],
+    operator: OperatorProcess,
+    tmp_path: Path,
+    policy: str,
+    sequences: list[tuple[str, ...]],
 ) -> None:
-    sequences = list(permutations(_ALL))
     users = [new_user() for _ in sequences]
     tables = [unpack("v9_mor_orders", tmp_path / user.namespace) for user in users]
     for user, folder in zip(users, tables, strict=True):
         user.apply(table(folder), index(deletionPolicy=policy), service())
     for user in users:
-        user.wait(seconds=240)
-        user.wait(f"tableservice/{SERVICE}", "LastRunSucceeded", seconds=240)
+        user.wait()
+        user.wait(f"tableservice/{SERVICE}", "LastRunSucceeded")
 
     for user, sequence in zip(users, sequences, strict=True):
-        for each in sequence:
-            user.kubectl("delete", each, "--wait=false")
+        user.delete(*sequence)
 
     for user, folder in zip(users, tables, strict=True):
-        user.wait_gone(240)
+        user.wait_gone()
         _require_nothing_left(cluster, user, operator, folder)
         if policy == "Drop":
             require_nothing_of_it(folder)
@@ -54,31 +70,33 @@ def test_nothing_is_left_in_whatever_order_the_three_are_deleted(
 
 
 def test_an_index_deleted_in_the_middle_of_its_build_is_dropped(
-    cluster: Cluster, user: User, operator: OperatorProcess, quiet: Path, say: Callable[[str], None]
+    cluster: Cluster, user: User, operator: OperatorProcess, builds: Builds, quiet: Path
 ) -> None:
+    builds.stop_the_next()
     user.apply(table(quiet), index(deletionPolicy="Drop"))
-    with stopped_in_a_build(cluster, quiet):
-        user.kubectl("delete", f"metadataindex/{INDEX}", "--wait=false")
-    began = time.monotonic()
+    with builds.stopped(quiet):
+        user.delete(f"metadataindex/{INDEX}")
 
-    user.kubectl("wait", "--for=delete", f"metadataindex/{INDEX}", "--timeout=90s")
+    eventually("the index to be gone", user.resources, lambda left: left == [f"HudiTable/{TABLE}"], told=user.events)
 
-    say(f"gone {time.monotonic() - began:.1f} s after it was deleted in the middle of its build")
-    user.kubectl("delete", f"huditable/{TABLE}")
+    user.delete(f"huditable/{TABLE}")
+    user.wait_gone()
     _require_nothing_left(cluster, user, operator, quiet)
     require_nothing_of_it(quiet)
 
 
 def test_an_index_that_is_kept_and_deleted_in_the_middle_of_its_build_is_missed_and_finished_when_applied_again(
-    cluster: Cluster, user: User, operator: OperatorProcess, quiet: Path
+    cluster: Cluster, user: User, builds: Builds, operator: OperatorProcess, quiet: Path
 ) -> None:
+    builds.stop_the_next()
     user.apply(table(quiet), index())
-    with stopped_in_a_build(cluster, quiet) as build:
-        user.kubectl("delete", f"metadataindex/{INDEX}")
+    with builds.stopped(quiet) as build:
+        user.delete(f"metadataindex/{INDEX}")
+        eventually("the index to be gone", user.resources, lambda left: left == [f"HudiTable/{TABLE}"])
         # Otherwise it may be ready before it is asked.
-        wait_until(lambda: is_asked_to_end(build), 60)
-    wait_until(lambda: not engines(cluster, quiet), 90)
-    user.wait_for(f"huditable/{TABLE}", "MetadataConsistent", ("False", "OrphanedPlan"), 90)
+        eventually("the build to be asked to end", lambda: is_asked_to_end(build))
+    eventually("the build to end", lambda: engines(cluster, quiet), lambda left: not left)
+    user.wait_for(f"huditable/{TABLE}", "MetadataConsistent", "False", "OrphanedPlan")
 
     user.apply(index())
 
@@ -89,13 +107,18 @@ def test_an_index_that_is_kept_and_deleted_in_the_middle_of_its_build_is_missed_
 def _require_nothing_left(cluster: Cluster, user: User, operator: OperatorProcess, folder: Path) -> None:
     """Of resources, leases, processes, records of runs, locks and config maps."""
     assert user.resources() == []
-    leases = cluster.kubectl("get", "leases", "--all-namespaces", "-o", "name", f"--namespace={HOME}")
-    assert user.kubectl("get", "leases", "-o", "name") == ""
-    assert len([lease for lease in leases.split() if "hudi" in lease]) <= 1, leases
-    wait_until(lambda: not _of_table(orders(operator.state), folder), 60)
-    wait_until(lambda: not engines(cluster, folder), 30)
+    assert user.listed("lease") == []
+    assert _names(cluster.api.listed(path_of(HOME, "lease"))) == [HOME]
+    eventually("no record of a run", lambda: _of_table(orders(operator.state), folder), lambda left: not left)
+    eventually("no engine", lambda: engines(cluster, folder), lambda left: not left)
     assert not (folder / ".hoodie" / "lock").exists()
-    wait_until(lambda: f"{TABLE}-writer" not in user.kubectl("get", "configmaps", "-o", "name"), 30)
+    eventually(
+        "no settings for writers", lambda: _names(user.listed("configmap")), lambda left: f"{TABLE}-writer" not in left
+    )
+
+
+def _names(found: list[Tree]) -> list[str]:
+    return [each["metadata"]["name"] for each in found]
 
 
 def _of_table(runs: list[dict[str, Any]], folder: Path) -> list[str]:

@@ -3,14 +3,16 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from hudi_operator.words import Kind
+from tests.cluster.admission.manifests import manifest
+from tests.cluster.api import path_of
 from tests.cluster.kubernetes import Cluster
 from tests.cluster.namespaces import Refused
-from tests.faults.engine import wait_until
+from tests.kit.eventually import eventually
 
 _ROOT = Path(__file__).parents[2]
 _HOLDER = """
@@ -23,34 +25,6 @@ with Namespaces() as inside, Path(sys.argv[1]).open("wb") as log:
 """
 
 
-@pytest.fixture
-def other_cluster(tmp_path: Path) -> Iterator[Cluster]:
-    with Cluster(tmp_path / "other") as ready:
-        yield ready
-
-
-def test_two_clusters_on_one_machine_know_nothing_of_each_other(cluster: Cluster, other_cluster: Cluster) -> None:
-    cluster.kubectl("create", "configmap", "mine")
-
-    with pytest.raises(Refused, match="not found"):
-        other_cluster.kubectl("get", "configmap", "mine")
-    cluster.kubectl("delete", "configmap", "mine")
-
-
-def test_what_was_written_is_there_when_the_api_server_is_killed_and_begun_again(
-    cluster: Cluster, namespace: str
-) -> None:
-    in_it = f"--namespace={namespace}"
-    cluster.kubectl("create", "configmap", "kept", in_it)
-
-    cluster.kill_api()
-    with pytest.raises(Refused):
-        cluster.kubectl("get", "configmap", "kept", in_it, "--request-timeout=2s")
-    cluster.restart_api()
-
-    assert cluster.get("configmap", "kept", in_it)["metadata"]["name"] == "kept"
-
-
 def test_the_operators_account_may_read_what_it_needs_and_change_nothing_else(cluster: Cluster) -> None:
     user = f"--kubeconfig={cluster.operator_kubeconfig}"
 
@@ -60,17 +34,14 @@ def test_the_operators_account_may_read_what_it_needs_and_change_nothing_else(cl
             cluster.kubectl("auth", "can-i", verb, what, user)
 
 
-def test_a_namespace_goes_with_resources_whose_finalizers_nobody_heeds(cluster: Cluster) -> None:
-    cluster.kubectl("create", "namespace", "held")
-    cluster.apply("""
-        {"apiVersion": "hudi-operator.dev/v1alpha1", "kind": "HudiTable",
-         "metadata": {"name": "orders", "namespace": "held", "finalizers": ["hudi-operator.dev/drop"]},
-         "spec": {"basePath": "/nowhere", "concurrency": {"mode": "SingleWriter"}}}
-    """)
+def test_a_namespace_is_empty_at_the_end_though_nobody_heeds_the_finalizers_in_it(cluster: Cluster) -> None:
+    cluster.make_namespace("held")
+    held = manifest(Kind.TABLE, {"metadata.finalizers": ["hudi-operator.dev/drop"]})
+    cluster.api.create(path_of("held", "huditable"), held)
 
-    cluster.remove_namespace("held")
+    cluster.empty_namespace("held")
 
-    cluster.kubectl("wait", "--for=delete", "namespace/held", "--timeout=60s")
+    assert cluster.api.listed(path_of("held", "huditable")) == []
 
 
 def test_all_that_runs_in_namespaces_ends_with_whoever_made_them(tmp_path: Path) -> None:
@@ -84,4 +55,4 @@ def test_all_that_runs_in_namespaces_ends_with_whoever_made_them(tmp_path: Path)
 
     holder.wait()
     holder.stdout.close()
-    wait_until(lambda: not os.path.exists(f"/proc/{kept}"), 10)
+    eventually("the process in the namespaces to end", lambda: not os.path.exists(f"/proc/{kept}"))

@@ -10,20 +10,15 @@ from typing import Any, Final
 import pytest
 
 from tests.cluster.kubernetes import Cluster
+from tests.cluster.manifests import TABLE, table
 from tests.cluster.parts import kubernetes
-from tests.cluster.test_jobs import eventually
-from tests.golden.unpack import unpack
+from tests.cluster.user import User
+from tests.kit.eventually import eventually
 
 # The server's certificate is for 127.0.0.1 and localhost. No other name leads there but through the proxy.
 _BEHIND_A_PROXY: Final = "https://api.lake:6443"
 _PROXY_PORT: Final = 3128
 _PROXY: Final = f"http://127.0.0.1:{_PROXY_PORT}"
-_TABLE: Final = """
-apiVersion: hudi-operator.dev/v1alpha1
-kind: HudiTable
-metadata: {name: orders}
-spec: {basePath: PATH, concurrency: {mode: SingleWriter}}
-"""
 
 Tree = dict[str, Any]
 
@@ -34,7 +29,7 @@ def proxy_log(cluster: Cluster, tmp_path: Path) -> Iterator[Path]:
     log = tmp_path / "proxy.log"
     command = (sys.executable, "-m", "tests.cluster.connect_proxy", f"{_PROXY_PORT}", "6443", log)
     proxy = cluster.start("connect-proxy", *command)
-    eventually(log.exists)
+    eventually("the proxy to listen", log.exists)
     yield log
     proxy.kill()
 
@@ -93,15 +88,14 @@ def test_an_authority_that_was_replaced_is_trusted_from_the_next_request_on(clus
 
 
 def test_an_operator_works_by_a_program_through_a_proxy(
-    cluster: Cluster, namespace: str, tmp_path: Path, proxy_log: Path
+    cluster: Cluster, user: User, quiet: Path, tmp_path: Path, proxy_log: Path
 ) -> None:
     cloud = {"server": _BEHIND_A_PROXY, "proxy-url": _PROXY, "tls-server-name": "localhost"}
     file = _written(cluster, tmp_path, cloud, _program(cluster, tmp_path))
-    in_it = f"--namespace={namespace}"
 
-    with cluster.operator("--kubeconfig", file, in_it) as operator:
-        cluster.apply(_TABLE.replace("PATH", str(unpack("v9_mor_orders", tmp_path))), in_it)
-        cluster.kubectl("wait", "huditable/orders", in_it, "--for=condition=Ready", "--timeout=60s")
+    with cluster.operator("--kubeconfig", file, f"--namespace={user.namespace}") as operator:
+        user.apply(table(quiet))
+        user.wait(f"huditable/{TABLE}")
         assert operator.stop() == 0
 
     assert set(proxy_log.read_text().split()) == {"api.lake:6443"}

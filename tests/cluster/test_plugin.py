@@ -1,6 +1,5 @@
 """`kubectl hudi` against a real API server: what it shows there, and the approval that it writes."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -49,8 +48,7 @@ def plugin(cluster: Cluster, namespace: str, tmp_path: Path) -> Plugin:
 
 def _says(user: User, what: str, **status: Any) -> None:
     """The status, as an operator would write it."""
-    told = json.dumps({"status": {"observedGeneration": 1, **status}})
-    user.kubectl("patch", what, "--subresource=status", "--type=merge", "-p", told)
+    user.say(what, observedGeneration=1, **status)
 
 
 def condition(kind: str, status: str, reason: str) -> dict[str, str]:

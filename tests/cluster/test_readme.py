@@ -1,6 +1,5 @@
 """The commands of the README for a cluster, as they stand there, on one that has never heard of us."""
 
-import json
 import os
 import shlex
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster.api import path_of
 from tests.cluster.kubernetes import Cluster
 from tests.cluster.namespaces import Refused
 from tests.cluster.parts import kubernetes
@@ -21,11 +21,12 @@ _WAIT = "kubectl wait --for=condition=Ready metadataindex/orders-by-key"
 _STATUS, _PLANNED, _APPROVE, _DOCTOR = (
     f"kubectl hudi {words}" for words in ("status", "plan orders-by-key", "approve orders-by-key", "doctor")
 )
+_INDEX = path_of("default", "metadataindex/orders-by-key")
 
 
-@pytest.fixture
-def bare(tmp_path: Path) -> Iterator[Cluster]:
-    with Cluster(tmp_path / "bare", bare=True) as ready:
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Cluster(tmp_path_factory.mktemp("cluster") / "bare", bare=True) as ready:
         yield ready
 
 
@@ -42,6 +43,14 @@ def typed(bare: Cluster, tmp_path: Path) -> Typed:
     return lambda command: bare.run(["bash", "-c", command], environment=environment)
 
 
+def test_two_clusters_on_one_machine_know_nothing_of_each_other(cluster: Cluster, bare: Cluster) -> None:
+    mine = path_of("default", "configmap/mine")
+    cluster.api.create(path_of("default", "configmap"), {"metadata": {"name": "mine"}})
+
+    assert cluster.api.find(mine) is not None
+    assert bare.api.find(mine) is None
+
+
 def test_what_the_readme_begins_with_is_taken_by_a_new_cluster(bare: Cluster, typed: Typed) -> None:
     shown = [command for command in commands() if command.startswith("kubectl ")]
     assert shown[2:] == [_APPLY, _WAIT, _STATUS, _PLANNED, _APPROVE, _DOCTOR]
@@ -55,8 +64,8 @@ def test_what_the_readme_begins_with_is_taken_by_a_new_cluster(bare: Cluster, ty
     assert "plan 3f9a1c0b2d waits: kubectl hudi plan orders-by-key" in typed(_STATUS)
     assert "5,000,000 in 10 shards" in typed(_PLANNED)
     typed(f"echo y | script --quiet --return --command {shlex.quote(_APPROVE)} /dev/null")
-    approved = bare.get("metadataindex/orders-by-key")["metadata"]["annotations"]["hudi-operator.dev/approve"]
-    assert approved == "3f9a1c0b2d"
+    annotations = bare.api.get(_INDEX)["metadata"]["annotations"]
+    assert annotations["hudi-operator.dev/approve"] == "3f9a1c0b2d"
     with pytest.raises(Refused, match="not looked at by any operator: HudiTable orders"):
         typed(_DOCTOR)
     _says(bare, state="Ready", conditions=[condition("Ready", "True", "Complete")])
@@ -65,5 +74,4 @@ def test_what_the_readme_begins_with_is_taken_by_a_new_cluster(bare: Cluster, ty
 
 def _says(bare: Cluster, **status: object) -> None:
     """What an operator would write."""
-    told = json.dumps({"status": {"observedGeneration": 1, **status}})
-    bare.kubectl("patch", "metadataindex/orders-by-key", "--subresource=status", "--type=merge", "-p", told)
+    bare.api.patch(f"{_INDEX}/status", {"status": {"observedGeneration": 1, **status}})

@@ -1,41 +1,56 @@
-"""The user's story: what is applied becomes ready beside a Java writer that never pauses, and says so."""
+"""The user's story: what is applied becomes ready beside a Java writer, and says so."""
 
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from tests.cluster.api import Tree, path_of
+from tests.cluster.kubernetes import HOME, Cluster
 from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table, text
 from tests.cluster.operator_process import OperatorProcess
+from tests.cluster.runs import builds_of
 from tests.cluster.user import User
-from tests.faults.engine import wait_until
 from tests.faults.live import Scene
 from tests.faults.remains import require_ready_and_nothing_left
+from tests.kit.builds import Builds
+from tests.kit.eventually import eventually
 
 _EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 _EXAMPLE_PATH: Final = "file:/tables/orders"
 
 
+@pytest.fixture(scope="module")
+def builds(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Builds:
+    return builds_of(cluster, tmp_path_factory.mktemp("builds") / "pauses")
+
+
+@pytest.fixture(scope="module")
+def operator(cluster: Cluster, builds: Builds) -> Iterator[OperatorProcess]:
+    """One for all these tests; the last one stops it."""
+    with cluster.operator(pauses=builds.folder) as running:
+        yield running
+
+
 @pytest.mark.usefixtures("operator")
-def test_the_example_applied_beside_a_live_java_writer_becomes_ready_and_java_finds_every_row_by_it(
-    user: User, live: Scene, say: Callable[[str], None]
+def test_the_example_applied_beside_a_java_writer_becomes_ready_and_java_finds_every_row_by_it(
+    user: User, live: Scene, builds: Builds
 ) -> None:
     example = (_EXAMPLES / "orders.yaml").read_text()
     assert example.count(_EXAMPLE_PATH) == 1
-    with live.written_to():
-        began = time.monotonic()
-        user.kubectl("apply", "-f", "-", given=example.replace(_EXAMPLE_PATH, str(live.folder)))
-        user.wait("metadataindex/orders-by-key")
-        ready = time.monotonic()
-        user.edit("tableservice/orders-nightly-check", runToken="now")
-        user.wait("tableservice/orders-nightly-check", "LastRunSucceeded")
-        live.await_commits(2)
-        say(f"ready after {ready - began:.1f} s, validated {time.monotonic() - ready:.1f} s later\n{_columns(user)}")
+    builds.stop_the_next()
+    user.kubectl("apply", "-f", "-", given=example.replace(_EXAMPLE_PATH, str(live.folder)))
+    with builds.stopped(live.folder):
+        live.commit()
+    live.commit()
+    user.wait("metadataindex/orders-by-key")
 
-    say(user.events())
+    user.edit("tableservice/orders-nightly-check", runToken="now")
+    user.wait("tableservice/orders-nightly-check", "LastRunSucceeded")
+
     require_ready_and_nothing_left(live.folder)
+    live.commit()
     live.require_found_by_java()
 
 
@@ -55,10 +70,13 @@ def test_columns_conditions_status_and_events_tell_what_there_is(user: User, qui
     for kind, name in (("huditable", TABLE), ("metadataindex", INDEX), ("tableservice", SERVICE)):
         _require_at_rest(user.get(f"{kind}/{name}"))
     # The table is ready before the index is, and tells of what it has by a reconciliation of its own.
-    wait_until(lambda: "record_index" in str(user.get(f"huditable/{TABLE}")["status"]["table"]), 30)
-    events = user.events()
-    assert f"metadataindex/{INDEX}" in events
-    assert f"tableservice/{SERVICE}" in events
+    user.wait_until(
+        "the table to tell of its index",
+        f"huditable/{TABLE}",
+        lambda seen: "record_index" in str(seen["status"]["table"]),
+    )
+    user.wait_for_event(f"metadataindex/{INDEX}")
+    user.wait_for_event(f"tableservice/{SERVICE}")
 
 
 @pytest.mark.usefixtures("operator")
@@ -66,12 +84,13 @@ def test_the_settings_that_writers_need_are_in_a_config_map_that_goes_with_the_t
     user.apply(table(quiet), index())
     user.wait()
 
-    (properties,) = user.get(f"configmap/{TABLE}-writer")["data"].values()
+    writer = f"configmap/{TABLE}-writer"
+    (properties,) = user.get(writer)["data"].values()
 
     assert "hoodie.metadata.record.index.enable=true" in properties.splitlines()
     assert "hoodie.write.concurrency.mode=optimistic_concurrency_control" in properties.splitlines()
     user.kubectl("delete", "hudi", "--all")
-    user.kubectl("wait", "--for=delete", f"configmap/{TABLE}-writer", "--timeout=30s")
+    eventually("the config map to go", lambda: user.listed("configmap"), lambda left: writer not in map(_name, left))
 
 
 @pytest.mark.usefixtures("operator")
@@ -93,27 +112,31 @@ def test_an_apply_again_of_what_is_ready_changes_nothing(user: User, quiet: Path
 @pytest.mark.usefixtures("operator")
 def test_a_build_that_needs_approval_waits_for_its_hash_and_then_runs(user: User, quiet: Path) -> None:
     user.apply(table(quiet), index(approval="Manual"))
-    user.kubectl("wait", "--for=jsonpath={.status.state}=AwaitingApproval", f"metadataindex/{INDEX}", "--timeout=60s")
-    plan = user.get(f"metadataindex/{INDEX}")["status"]["plan"]
+    what = f"metadataindex/{INDEX}"
+    user.wait_until(
+        "a plan to be approved", what, lambda seen: seen.get("status", {}).get("state") == "AwaitingApproval"
+    )
+    plan = user.get(what)["status"]["plan"]
     assert not list((quiet / ".hoodie").rglob("*.indexing.*"))
 
-    user.kubectl("annotate", f"metadataindex/{INDEX}", f"hudi-operator.dev/approve={plan['hash']}")
+    user.annotate(what, approve=plan["hash"])
 
     user.wait()
     require_ready_and_nothing_left(quiet)
 
 
 def test_the_operator_ends_when_asked_to_and_gives_the_lease_back(
-    user: User, operator: OperatorProcess, quiet: Path
+    cluster: Cluster, user: User, operator: OperatorProcess, quiet: Path
 ) -> None:
     user.apply(table(quiet), index())
     user.wait()
 
     assert operator.stop() == 0
+    assert cluster.api.get(path_of(HOME, f"lease/{HOME}"))["spec"]["holderIdentity"] == ""
 
 
-def _columns(user: User) -> str:
-    return "\n".join(user.kubectl("get", kind, "-o", "wide") for kind in ("hudit", "hudii", "hudis"))
+def _name(config_map: Tree) -> str:
+    return f"configmap/{config_map['metadata']['name']}"
 
 
 def _shown(user: User, kind: str) -> dict[str, str]:

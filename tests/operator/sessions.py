@@ -5,15 +5,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.golden.unpack import unpack
+from tests.kit.builds import Builds
+from tests.kit.eventually import eventually
 
 GOLDEN = "v9_cow_orders"
-_PATIENCE_SECONDS = 240
+_ROOT = Path(__file__).parents[2]
+_LONGEST_SECONDS = 120.0
 
 TABLE = """
 apiVersion: hudi-operator.dev/v1alpha1
@@ -52,6 +55,10 @@ class Place:
 
     folder: Path
     sessions: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    builds: Builds = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.builds = Builds(self.folder / "pauses", lambda _: self._engines())
 
     @staticmethod
     def made(folder: Path) -> "Place":
@@ -78,18 +85,19 @@ class Place:
 
     def begin(self, *options: str) -> subprocess.Popen[bytes]:
         """A session; what it says is in the folder's `said`."""
-        program = [sys.executable, "-m", "hudi_operator.main", "local", "-f", str(self.manifests), "--json", "-v"]
+        program = [sys.executable, "-m", "tests.kit.paused_operator", str(self.builds.folder), "local"]
+        options = ("-f", str(self.manifests), "--json", "-v", *options)
         with (self.folder / "said").open("ab") as out, (self.folder / "logs").open("ab") as err:
-            paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-            begun = subprocess.Popen([*program, *options], stdout=out, stderr=err, env={**os.environ, **paths})
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(_ROOT), *filter(None, sys.path)))}
+            begun = subprocess.Popen([*program, *options], stdout=out, stderr=err, env=environment)
         self.sessions.append(begun)
         return begun
 
     def ended(self, session: subprocess.Popen[bytes]) -> int:
         try:
-            return session.wait(_PATIENCE_SECONDS)
+            return session.wait(_LONGEST_SECONDS)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"the session did not end: {self.said()[-3000:]}") from None
+            raise AssertionError(f"the session did not end in {_LONGEST_SECONDS:g} s: {self._last_words()}") from None
 
     def said(self) -> str:
         return "".join((self.folder / name).read_text() for name in ("said", "logs") if (self.folder / name).exists())
@@ -124,11 +132,8 @@ class Place:
         assert isinstance(status, dict)
         return any(each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions", ()))
 
-    def until(self, what: str, is_so: Callable[[], object]) -> None:
-        ends = time.monotonic() + _PATIENCE_SECONDS
-        while not is_so():
-            assert time.monotonic() < ends, f"never so: {what}; {self.said()[-3000:]}"
-            time.sleep(0.05)
+    def until(self, what: str, look: Callable[[], object]) -> None:
+        eventually(what, look, seconds=_LONGEST_SECONDS, told=self._last_words)
 
     def index_state(self, name: str = "record_index") -> str:
         """As the engine's own command sees it."""
@@ -141,12 +146,21 @@ class Place:
         for session in self.sessions:
             session.kill()
             session.wait()
-        for file in [*self.state.glob("runs/*/keeper"), *self.state.glob("runs/*/engine")]:
-            if not (file.parent / "exit").exists():
-                try:
-                    os.kill(int(file.read_text().split()[0]), signal.SIGKILL)
-                except (FileNotFoundError, ProcessLookupError):
-                    continue
+        for process in (*self._engines(), *self._live("keeper")):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+    def _engines(self) -> Iterator[int]:
+        return self._live("engine")
+
+    def _live(self, name: str) -> Iterator[int]:
+        for file in self.state.glob(f"runs/*/{name}"):
+            with suppress(FileNotFoundError):
+                if not (file.parent / "exit").exists():
+                    yield process_of(file.parent, name)
+
+    def _last_words(self) -> str:
+        return "\n".join(self.said().splitlines()[-30:])
 
 
 def process_of(run: Path, name: str) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.builds import BEGINNING, MIDDLE, is_asked_to_end, silence_hearts
 from tests.operator.sessions import BLOOMS, BY_NOTE, BY_NOWHERE, INDEX, SERVICE, Place, process_of
 
 pytestmark = pytest.mark.thorough
@@ -70,13 +71,12 @@ def test_an_index_that_cannot_be_built_fails_the_run_for_several_and_then_its_ow
 
 
 def test_a_plan_for_several_whose_run_is_killed_is_taken_back_and_each_is_built_by_itself(place: Place) -> None:
-    table = (place.manifests / "table.yaml").read_text()
-    quick = "mode: SingleWriter, heartbeat: {intervalSeconds: 1, tolerableMisses: 2}"
-    place.write("table.yaml", table.replace("mode: SingleWriter", quick))
     place.write("indexes.yaml", "---".join((INDEX, BLOOMS)))
+    place.builds.stop_the_next(MIDDLE)
     session = place.begin()
-    place.until("a plan", lambda: list(place.table.glob(".hoodie/.index_attempts/plans/*.indexing.inflight")))
-    os.kill(process_of(place.runs("build")[0], "engine"), signal.SIGKILL)
+    with place.builds.stopped(place.table) as engine:
+        os.kill(engine, signal.SIGKILL)
+    silence_hearts(place.table)
 
     assert place.ended(session) == 0
 
@@ -98,11 +98,16 @@ def test_a_session_on_what_is_ready_begins_no_run(place: Place) -> None:
 
 def test_an_operator_killed_twice_in_the_middle_finds_its_run_and_begins_no_other(place: Place) -> None:
     place.write("index.yaml", INDEX)
-    for _ in range(2):
-        session = place.begin()
-        place.until("an engine", lambda: any((run / "engine").exists() for run in place.runs("build")))
-        session.kill()
-        session.wait()
+    place.builds.stop_the_next(MIDDLE)
+    sessions = [place.begin()]
+    with place.builds.stopped(place.table):
+        sessions[0].kill()
+        sessions[0].wait()
+        before = len(place.lines())
+        sessions.append(place.begin())
+        place.until("the second session to see the run", lambda: "Building" in str(place.lines()[before:]))
+        sessions[1].kill()
+        sessions[1].wait()
 
     assert place.ended(place.begin()) == 0
 
@@ -113,9 +118,10 @@ def test_an_operator_killed_twice_in_the_middle_finds_its_run_and_begins_no_othe
 
 def test_a_run_that_is_killed_is_tried_again(place: Place) -> None:
     place.write("index.yaml", INDEX)
+    place.builds.stop_the_next(BEGINNING)
     session = place.begin()
-    place.until("an engine", lambda: any((run / "engine").exists() for run in place.runs("build")))
-    os.kill(process_of(place.runs("build")[0], "engine"), signal.SIGKILL)
+    with place.builds.stopped(place.table) as engine:
+        os.kill(engine, signal.SIGKILL)
 
     assert place.ended(session) == 0
 
@@ -125,9 +131,11 @@ def test_a_run_that_is_killed_is_tried_again(place: Place) -> None:
 
 def test_ctrl_c_ends_the_run_and_the_next_session_goes_on(place: Place) -> None:
     place.write("index.yaml", INDEX)
+    place.builds.stop_the_next(BEGINNING)
     session = place.begin()
-    place.until("an engine", lambda: any((run / "engine").exists() for run in place.runs("build")))
-    session.send_signal(signal.SIGINT)
+    with place.builds.stopped(place.table) as engine:
+        session.send_signal(signal.SIGINT)
+        place.until("the run to be asked to end", lambda: is_asked_to_end(engine))
 
     assert place.ended(session) == 130
     assert all((run / "exit").exists() for run in place.runs("build"))
@@ -138,11 +146,11 @@ def test_ctrl_c_ends_the_run_and_the_next_session_goes_on(place: Place) -> None:
 
 def test_with_stay_the_run_outlives_the_session_that_is_told_to_end(place: Place) -> None:
     place.write("index.yaml", INDEX)
+    place.builds.stop_the_next(BEGINNING)
     session = place.begin("--stay")
-    place.until("an engine", lambda: any((run / "engine").exists() for run in place.runs("build")))
-    session.terminate()
-
-    assert place.ended(session) == 143
+    with place.builds.stopped(place.table):
+        session.terminate()
+        assert place.ended(session) == 143
 
     (run,) = place.runs("build")
     assert not (run / "stop").exists()
@@ -204,15 +212,16 @@ def test_no_secret_is_seen_anywhere_while_a_run_needs_it_nor_left_afterwards(pla
     table = (place.manifests / "table.yaml").read_text()
     place.write("table.yaml", table + "  storage: {credentialsSecretRef: {name: store}}\n")
     place.write("index.yaml", INDEX)
+    place.builds.stop_the_next(BEGINNING)
     session = place.begin()
-    place.until("an engine", lambda: any((run / "engine").exists() for run in place.runs("build")))
-    (run,) = place.runs("build")
-    modes = [file.stat().st_mode & 0o777 for file in run.glob("secrets/store/*")]
-    seen = [
-        Path(f"/proc/{process}/{what}").read_bytes()
-        for process in (session.pid, process_of(run, "keeper"), process_of(run, "engine"))
-        for what in ("cmdline", "environ")
-    ]
+    with place.builds.stopped(place.table) as engine:
+        (run,) = place.runs("build")
+        modes = [file.stat().st_mode & 0o777 for file in run.glob("secrets/store/*")]
+        seen = [
+            Path(f"/proc/{process}/{what}").read_bytes()
+            for process in (session.pid, process_of(run, "keeper"), engine)
+            for what in ("cmdline", "environ")
+        ]
 
     assert place.ended(session) == 0
 

@@ -9,6 +9,6 @@ from tests.cluster.kubernetes import Cluster
 
 @pytest.fixture(scope="module")
 def shared(cluster: Cluster) -> Iterator[str]:
-    cluster.kubectl("create", "namespace", "admission")
+    cluster.make_namespace("admission")
     yield "admission"
-    cluster.remove_namespace("admission")
+    cluster.empty_namespace("admission")

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import aiohttp
 
+_LEASE: Final = "/apis/coordination.k8s.io/v1/namespaces/hudi-operator/leases/hudi-operator"
 _GROUP: Final = "hudi-operator.dev/v1alpha1"
 
 
@@ -45,7 +46,11 @@ class Admin:
 
     async def forget_lease(self) -> None:
         """As if its time were over: nobody holds it."""
-        await self._ask("DELETE", "/apis/coordination.k8s.io/v1/namespaces/hudi-operator/leases/hudi-operator")
+        await self._ask("DELETE", _LEASE)
+
+    async def expire_lease(self) -> None:
+        """Its time is over as soon as another operator has looked at it twice."""
+        await self._ask("PATCH", _LEASE, {"spec": {"leaseDurationSeconds": 1}})
 
     async def _ask(self, method: str, path: str, tree: object = None) -> dict[str, Any]:
         headers = dict(self._headers)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cluster.faults.theatre import Theatre, told
+from tests.cluster.faults.theatre import Theatre, require_right
 from tests.cluster.kubernetes import Cluster
 from tests.golden.unpack import unpack
 
@@ -12,6 +12,6 @@ def theatre(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Theat
     """With how many points there are when nothing goes wrong."""
     theatre = Theatre(cluster, unpack("v9_cow_orders", tmp_path_factory.mktemp("faults")))
     (story,) = theatre.play([None])
-    assert not story["wrong"], told([story])
+    require_right("no trouble", [story])
     theatre.numbers = story["numbers"]
     return theatre

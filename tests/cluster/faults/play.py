@@ -27,7 +27,7 @@ async def play(folder: Path, table: Path, wishes: list[Wish]) -> None:
 def wish_of(text: str) -> Wish:
     tree = json.loads(text)
     given = tree["trouble"]
-    trouble = given and Trouble(What(given["what"]), Sort(given["sort"]), given["first"], given["step"])
+    trouble = given and Trouble(tuple(map(What, given["whats"])), Sort(given["sort"]), given["first"], given["step"])
     return Wish(trouble, tree["operators"])
 
 

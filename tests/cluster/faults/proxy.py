@@ -68,14 +68,10 @@ class Proxy:
     def _next(self, sort: Sort, what: str) -> What | None:
         """What happens to the one that comes now."""
         self.numbers[sort] += 1
-        hit = self.trouble is not None and self.trouble.hits(sort, self.numbers[sort])
-        self.told.append(
-            f"{sort} {self.numbers[sort]}: {what}{f' -> {self.trouble.what}' if self.trouble and hit else ''}"
-        )
-        if not hit or self.trouble is None:
-            return None
-        self.hits += 1
-        return self.trouble.what
+        happens = None if self.trouble is None else self.trouble.of(sort, self.numbers[sort], self.hits)
+        self.told.append(f"{sort} {self.numbers[sort]}: {what}{f' -> {happens}' if happens else ''}")
+        self.hits += happens is not None
+        return happens
 
     async def _forwarded(self, request: web.Request) -> web.Response:
         body = await request.read()

@@ -38,20 +38,22 @@ LATE_SECONDS = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """It happens to the one with this number, or from there on to every so manieth."""
+    """It happens to the one with this number, or from there on to every so manieth; of several the next each time."""
 
-    what: What
+    whats: tuple[What, ...]
     sort: Sort
     first: int
     step: int | None = None
 
-    def hits(self, sort: Sort, number: int) -> bool:
+    def of(self, sort: Sort, number: int, hits: int) -> What | None:
+        """What happens to the one of that number, after so many hits."""
         if sort is not self.sort or number < self.first:
-            return False
-        return number == self.first if self.step is None else (number - self.first) % self.step == 0
+            return None
+        is_hit = number == self.first if self.step is None else (number - self.first) % self.step == 0
+        return self.whats[hits % len(self.whats)] if is_hit else None
 
     def __str__(self) -> str:
         of = (
             f"{self.sort} {self.first}" if self.step is None else f"every {self.step}. {self.sort} from {self.first} on"
         )
-        return f"{self.what} at {of}"
+        return f"{', '.join(self.whats)} at {of}"
