@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.kit.sessions import Session
 from tests.kit.wait import wait_until
 
 _ROOT = Path(__file__).parents[2]
@@ -26,12 +27,16 @@ RECORD_INDEX = ("--type", "record_index")
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Before the step of that number among those that fit; `how` is `hold`, the heart beats on, or `stop`."""
+    """Before the step of that number among those that fit; `how` is `hold`, the heart beats on, or `stop`.
+
+    With `after` steps count from the first that fits that.
+    """
 
     name: str
     on: str
     at: int = 1
     how: str = "hold"
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +117,16 @@ class Engine:
         """Waits for its end."""
         self._wait_until(lambda: False, "its end")
         out = (self.folder / "out").read_text()
-        assert out, f"the engine ended without a report:\n{self._state()}"
+        assert out, f"the engine ended without a report:\n{self.state()}"
         return Ended(self._process.wait(), json.loads(out), self._said())
+
+    @property
+    def session(self) -> Session | None:
+        """The newest session of ZooKeeper that it opened, whether it has closed it or not."""
+        with suppress(FileNotFoundError):
+            number, password = json.loads((self.folder / "session").read_text())
+            return Session(number, bytes.fromhex(password))
+        return None
 
     @property
     def steps(self) -> list[str]:
@@ -128,10 +141,10 @@ class Engine:
             lambda: holds() or self._process.poll() is not None,
             _LONGEST_SECONDS,
             what=f"the engine: {what}",
-            found=self._state,
+            found=self.state,
         )
 
-    def _state(self) -> str:
+    def state(self) -> str:
         """What a person needs who looks into a failure."""
         ended = self._process.poll()
         steps, said = self.steps, self._said()

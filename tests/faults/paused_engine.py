@@ -6,10 +6,11 @@ Steps are:
 * a change of a file, on a disk or in an object store: `create PATH`, `replace PATH`, `delete PATH`;
 * `half of PATH`: a part of a new file is written (on a disk only: an object appears whole);
 * what the engine learns of its lock: `acquired`, `asked`, `released`;
-* `catch up`: an index is in flight, and nobody holds the lock.
+* `catch up`: an index is in flight, and nobody holds the lock; `caught up`: nothing was missing at the last look.
 
 FOLDER/pauses.json lists the steps before which the engine pauses, and how: `hold` waits for FOLDER/NAME.go while the
-heart beats on, `stop` is SIGSTOP. The engine makes FOLDER/NAME when a pause begins. FOLDER/steps has all steps so far.
+heart beats on, `stop` is SIGSTOP. The engine makes FOLDER/NAME when a pause begins. FOLDER/steps has all steps so far,
+FOLDER/session the number and the password of the newest session of ZooKeeper.
 """
 
 import ctypes
@@ -28,6 +29,7 @@ from typing import Any
 from hudi_engine.action.catch_up import CatchUp
 from hudi_engine.cli.main import entry
 from hudi_engine.concurrency.zookeeper import ZooKeeperLock
+from hudi_engine.concurrency.zookeeper_session import ZooKeeperSession
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.storage.objects import ObjectStorage
 
@@ -57,7 +59,11 @@ class Pauses:
                 self._pause(each["name"], each["how"])
 
     def _is_due(self, pause: dict[str, Any], what: str) -> bool:
-        """Whether as many steps that fit as it says have been there, this one included."""
+        """Whether as many steps that fit as it says have been there, this one included, since the one it is `after`."""
+        if pause["after"]:
+            if re.search(pause["after"], what):
+                pause["after"] = ""
+            return False
         if re.search(pause["on"], what) is None:
             return False
         pause["at"] -= 1
@@ -107,6 +113,18 @@ def _in_halves(parts: Iterable[bytes], between: Callable[[], None]) -> Iterator[
         yield part[len(part) // 2 :]
 
 
+def _note_sessions(file: Path) -> None:
+    """A test ends a session by its number and password."""
+    open_session = ZooKeeperSession.open
+
+    def told(self: ZooKeeperSession, wait_seconds: float) -> None:
+        open_session(self, wait_seconds)
+        client = self._client
+        file.write_text(json.dumps([client._session_id, client._session_passwd.hex()]))
+
+    ZooKeeperSession.open = told  # type: ignore[method-assign]  # to log its calls
+
+
 def _end_with_parent() -> None:
     """The system kills this process when the thread that started it ends: nobody is left to let go of a pause."""
     assert ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL) == 0
@@ -130,6 +148,8 @@ if __name__ == "__main__":
     _tell_of(ZooKeeperLock, "require_held", lambda: pauses.step("asked"))
     _tell_of(ZooKeeperLock, "release", lambda: pauses.step("released"))
     _tell_of(CatchUp, "run", lambda: pauses.step("catch up"))
+    _tell_of(CatchUp, "run", lambda: pauses.step("caught up"), is_after=True)
+    _note_sessions(folder / "session")
     if (folder / "unprivileged").exists():
         _give_up_privileges()
     entry()
