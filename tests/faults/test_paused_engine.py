@@ -1,5 +1,6 @@
 """The engine that tests pause: the same steps in every store, and a failure that says where the engine is."""
 
+import os
 import re
 import subprocess
 import sys
@@ -84,6 +85,7 @@ def test_a_paused_engine_ends_when_its_test_is_killed(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         text=True,
         cwd=Path(__file__).parents[2],
+        env={**os.environ, "TMPDIR": str(tmp_path)},  # for what nobody is left to remove
     )
     with test:
         assert test.stdout is not None
