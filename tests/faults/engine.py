@@ -68,6 +68,7 @@ class Engine:
         self.folder = Path(self._folder.name)
         (self.folder / "pauses.json").write_text(json.dumps([asdict(pause) for pause in pauses]))
         (self.folder / "engine.properties").write_text("".join(f"{key}={value}\n" for key, value in options.items()))
+        (self.folder / "ends with parent").touch()
         if not root:
             (self.folder / "unprivileged").touch()
         self._pauses = {pause.name: pause for pause in pauses}

@@ -60,7 +60,7 @@ class Pauses:
 
     def _is_due(self, pause: dict[str, Any], what: str) -> bool:
         """Whether as many steps that fit as it says have been there, this one included, since the one it is `after`."""
-        if pause["after"]:
+        if pause.get("after"):
             if re.search(pause["after"], what):
                 pause["after"] = ""
             return False
@@ -137,7 +137,8 @@ def _give_up_privileges() -> None:
 
 if __name__ == "__main__":
     folder = Path(sys.argv.pop(1))
-    _end_with_parent()
+    if (folder / "ends with parent").exists():
+        _end_with_parent()
     pauses = Pauses(folder)
     _tell_of_halves(pauses)
     for store, methods in _CHANGES.items():

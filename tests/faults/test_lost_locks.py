@@ -52,11 +52,13 @@ _REMOVALS: Final = {"drop": Loss("remove", "expired", "asked"), "abort": Loss("r
 # A catch-up that finds at its start that a commit has made its changes wrong writes nothing, and takes the lock anew.
 _HARMLESS: Final = Loss("catch up", "expired", "entered")
 _EVERY: Final = [Loss(section, fault, since) for (section, since), fault in product(PLACES, FAULTS)]
+_IS_SOAK: Final = bool(os.environ.get("HUDI_SOAK"))
 _SOAK: Final = [
     (kind, (loss,))
     for kind, loss in product(_ASKED, _EVERY)
     if loss.section != "remove" and loss != _HARMLESS and (loss.section != "complete the instant" or kind != _SECONDARY)
 ]
+_SOAK_OF_REMOVALS: Final = [{"drop": loss, "abort": loss} for loss in _EVERY if loss.section == "remove"]
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def scene(one_scene: Scene) -> Iterator[Scene]:
         _drop(one_scene, kind)
 
 
-@pytest.mark.parametrize(("kind", "losses"), [*_LIVES, *(_SOAK if os.environ.get("HUDI_SOAK") else [])])
+@pytest.mark.parametrize(("kind", "losses"), [*_LIVES, *(_SOAK if _IS_SOAK else [])])
 def test_nothing_of_an_index_is_published_once_the_lock_is_lost(
     kind: str, losses: Sequence[Loss], scene: Scene, servers: Servers
 ) -> None:
@@ -97,18 +99,21 @@ def test_nothing_of_an_index_is_published_once_the_lock_is_lost(
         scene.require_found_by_java()
 
 
-def test_nothing_is_taken_away_once_the_lock_is_lost(scene: Scene, servers: Servers) -> None:
+@pytest.mark.parametrize("losses", [_REMOVALS, *(_SOAK_OF_REMOVALS if _IS_SOAK else [])])
+def test_nothing_is_taken_away_once_the_lock_is_lost(
+    losses: Mapping[str, Loss], scene: Scene, servers: Servers
+) -> None:
     build_until_ready(scene.folder, scene.options)
-    _require_removed_with_lock_only(scene, servers, "drop")
+    _require_removed_with_lock_only(scene, servers, "drop", losses["drop"])
 
     with Engine(scene.folder, scene.options, [Pause("in flight", "^catch up$")]) as engine:
         assert engine.pauses("in flight")
         scene.let_die(engine)
-    _require_removed_with_lock_only(scene, servers, "abort")
+    _require_removed_with_lock_only(scene, servers, "abort", losses["abort"])
 
 
-def _require_removed_with_lock_only(scene: Scene, servers: Servers, verb: str) -> None:
-    require_nothing_changed_without_lock(scene, servers, _REMOVALS[verb], verb=verb)
+def _require_removed_with_lock_only(scene: Scene, servers: Servers, verb: str, loss: Loss) -> None:
+    require_nothing_changed_without_lock(scene, servers, loss, verb=verb)
     with Engine(scene.folder, scene.options, verb=verb) as engine:
         assert engine.end().code == 0
     require_nothing_of_it(scene.folder)
