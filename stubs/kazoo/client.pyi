@@ -20,11 +20,14 @@ class _Connection:
 
 class KazooClient:
     _connection: _Connection
+    _session_id: int | None
+    _session_passwd: bytes
     def __init__(
         self,
         hosts: str = ...,
         timeout: float = ...,
         *,
+        client_id: tuple[int, bytes] | None = ...,
         connection_retry: Mapping[str, float] = ...,
         auth_data: Sequence[tuple[str, str]] = ...,
         sasl_options: Mapping[str, str] | None = ...,

@@ -1,5 +1,6 @@
 """Tables that nobody writes to, a small disk, and one writer and one ZooKeeper for all tests."""
 
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,6 +10,9 @@ import pytest
 from tests.golden.unpack import unpack
 from tests.interop.jvm import Jvm
 from tests.zookeeper.server import ZooKeeperServer
+
+# What is left to chance is not for the gate.
+collect_ignore = [] if os.environ.get("HUDI_SOAK") else ["test_random_kills.py"]
 
 
 @pytest.fixture
@@ -34,6 +38,6 @@ def jvm() -> Iterator[Jvm]:
 
 @pytest.fixture(scope="session")
 def zookeeper() -> Iterator[ZooKeeperServer]:
-    """Its sessions last from one second to ten."""
-    with ZooKeeperServer(tick_ms=500) as server:
+    """Its sessions last from 4 seconds to 40: a test that wants one to end expires it."""
+    with ZooKeeperServer(tick_ms=2_000) as server:
         yield server

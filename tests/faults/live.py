@@ -6,10 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tests.faults.engine import wait_until
+from tests.faults.engine import Engine
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import require_found_by_java, require_rows
 from tests.interop.live_writers import COMPACTION, SERVICES, SEVERAL_WRITERS, Author, LiveTable, Writer
+from tests.kit.heartbeats import back_date_heartbeats
+from tests.kit.sessions import expire
+from tests.kit.wait import wait_until
 
 TABLE_VERSION: Final = 9
 COPY_ON_WRITE: Final = "COPY_ON_WRITE"
@@ -19,6 +22,11 @@ RECOMMENDED: Final = {
     "hoodie.metadata.record.index.enable": "true",
     "hoodie.metadata.index.async": "true",
     "hoodie.metadata.streaming.write.enabled": "false",
+}
+# Hudi's default: longer than anything here takes. The heartbeat of who died is back-dated and not waited for.
+USUAL_LEASE: Final = {
+    "hoodie.client.heartbeat.interval_in_ms": "60000",
+    "hoodie.client.heartbeat.tolerable.misses": "2",
 }
 # No shorter: a beat waits for the disk, which others keep busy for seconds.
 LEASE_SECONDS: Final = 6
@@ -53,6 +61,17 @@ class Scene:
     def commit(self) -> None:
         """Of everything that a writer can do, something."""
         self.writer.commit()
+
+    def let_die(self, engine: Engine) -> None:
+        """Kills an engine of this table. Its session ends and its lease runs out now, for which nobody waits."""
+        engine.kill()
+        self.expire_session(engine)
+        back_date_heartbeats(self.folder)
+
+    def expire_session(self, engine: Engine) -> None:
+        """The server ends the engine's session, and with it the engine's place in the queue for the lock."""
+        if (session := engine.session) is not None:
+            expire(self.options["hoodie.write.lock.zookeeper.url"], session)
 
     @contextmanager
     def written_to(self) -> Iterator[None]:

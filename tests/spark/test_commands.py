@@ -12,18 +12,18 @@ import pytest
 from hudi_engine.contract import Action, ComputeKind, JobReport, JobRequest, Outcome
 from hudi_engine.open import open_table
 from tests.cli.conftest import ENGINE
-from tests.faults.engine import RECORD_INDEX, Engine, build_until_ready, wait_until
-from tests.faults.live import SHORT_LEASE
+from tests.faults.engine import RECORD_INDEX, Engine, build_until_ready
 from tests.faults.remains import flags, require_ready_and_nothing_left
 from tests.golden.unpack import unpack
 from tests.indexed import entries_of
+from tests.kit.heartbeats import back_date_heartbeats
+from tests.kit.wait import wait_until
 
 _ROOT: Final = Path(__file__).parents[2]
 _BY_SEEN: Final = "secondary_index_by_seen"
 _KINDS: Final = ("record_index", "column_stats", "bloom_filters", "partition_stats", _BY_SEEN)
 _ASKED: Final = (*(word for kind in _KINDS for word in ("--type", kind)), "--column", f"{_BY_SEEN}=seen")
-# Whoever takes over from one that was killed need not wait for longer than it takes to start.
-_OPTIONS: Final = {"hudi.engine.single.writer": "true", **SHORT_LEASE}
+_OPTIONS: Final = {"hudi.engine.single.writer": "true"}
 _SPARK: Final = ("--compute", "spark")
 _HELD_SHARD: Final = "record-index-0001-0"
 
@@ -92,12 +92,13 @@ def test_a_driver_that_is_killed_takes_its_jvm_with_it_and_the_same_request_ends
     asked = (*RECORD_INDEX, *_SPARK)
 
     with Engine(table, _OPTIONS, asked=asked) as engine:
-        wait_until(lambda: bool(_shards(table)), 120)
+        wait_until(lambda: bool(_shards(table)), what="a shard that Spark wrote", found=engine.state)
         processes = _processes_with(faults)
         engine.kill()
     assert any("java" in name for name in processes.values())
     assert len(processes) >= 4, "the engine, Spark's JVM, its daemon and a task"
-    wait_until(lambda: not _processes_with(faults), 60)
+    back_date_heartbeats(table)
+    _require_all_end(faults)
     assert _HELD_SHARD not in _shards(table), "it was killed in the middle"
     assert flags(table) == (set(), set())
     hold.unlink()
@@ -105,7 +106,13 @@ def test_a_driver_that_is_killed_takes_its_jvm_with_it_and_the_same_request_ends
     build_until_ready(table, _OPTIONS, asked)
 
     require_ready_and_nothing_left(table)
-    wait_until(lambda: not _processes_with(faults), 60)
+    _require_all_end(faults)
+
+
+def _require_all_end(faults: Path) -> None:
+    wait_until(
+        lambda: not _processes_with(faults), what="the end of all processes", found=lambda: str(_processes_with(faults))
+    )
 
 
 def _run(*arguments: str | Path) -> tuple[int, Any]:

@@ -9,5 +9,5 @@ from tests.zookeeper.server import ZooKeeperServer
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[ZooKeeperServer]:
-    with ZooKeeperServer() as running:
+    with ZooKeeperServer(tick_ms=2_000) as running:  # sessions of up to 40 seconds
         yield running

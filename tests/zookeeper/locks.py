@@ -1,7 +1,6 @@
 """Locks of tables on a server, as the tests take them."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from kazoo.client import KazooClient
@@ -10,13 +9,16 @@ from hudi_engine.clock import SystemClock
 from hudi_engine.concurrency.owner import Owner
 from hudi_engine.concurrency.zookeeper import ZooKeeperLock
 from hudi_engine.concurrency.zookeeper_settings import Access, ZooKeeperSettings
+from tests.kit.sessions import Session
 
 OPEN = Access(None, {}, "", ())
-SESSION_MS = 2_000
+# Longer than any test takes: sessions are expired and not waited for.
+_SESSION_MS = 30_000
+_CONNECTION_MS = 20_000
 
 
 def lock(address: str, path: str, attempt: str = "1", **changes: int) -> ZooKeeperLock:
-    times: Mapping[str, int] = {"session_ms": SESSION_MS, "connection_ms": 2_000, **changes}
+    times: Mapping[str, int] = {"session_ms": _SESSION_MS, "connection_ms": _CONNECTION_MS, **changes}
     return ZooKeeperLock(ZooKeeperSettings(address, path, access=OPEN, **times), SystemClock(), owner(attempt))
 
 
@@ -36,10 +38,9 @@ def onlooker(address: str) -> Iterator[KazooClient]:
         client.close()
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 20.0) -> float:
-    """How many seconds passed until it did."""
-    began = time.monotonic()
-    while not holds():
-        assert time.monotonic() < began + seconds, "it never did"
-        time.sleep(0.01)
-    return time.monotonic() - began
+def session_of(held: ZooKeeperLock) -> Session:
+    """The session of whoever holds or awaits this lock."""
+    assert held._session is not None, "it neither holds nor awaits the lock"
+    client = held._session._client
+    assert client._session_id is not None, "it has no session"
+    return Session(client._session_id, client._session_passwd)

@@ -22,7 +22,7 @@ PASSWORD = "store-secret"
 SASL = {f"{OURS}sasl.mechanism": "DIGEST-MD5", f"{OURS}sasl.username": "engine", f"{OURS}sasl.password": "right"}
 
 
-def lock(url: str, conf: Mapping[str, str], wait: str = "3000") -> Lock:
+def lock(url: str, conf: Mapping[str, str], wait: str = "15000") -> Lock:
     config = parse_config({"hoodie.table.name": "trips", "hoodie.table.version": "6"})
     clock = SystemClock()
     table = Table(MemoryStorage(clock), config, clock, ZoneInfo("UTC"))
@@ -30,14 +30,14 @@ def lock(url: str, conf: Mapping[str, str], wait: str = "3000") -> Lock:
         "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.ZookeeperBasedLockProvider",
         "hoodie.write.lock.zookeeper.url": url,
         "hoodie.write.lock.zookeeper.base_path": "/access",
-        "hoodie.write.lock.zookeeper.session_timeout_ms": "3000",
+        "hoodie.write.lock.zookeeper.session_timeout_ms": "30000",
         "hoodie.write.lock.zookeeper.connection_timeout_ms": wait,
     }
     return lock_of({**settings, **conf}, table, owner("1"))
 
 
 def require_usable(lock: Lock) -> None:
-    lock.acquire(5)
+    lock.acquire(60)
     lock.require_held()
     lock.release()
 

@@ -44,8 +44,8 @@ def conf(server: ZooKeeperServer, base: Path, provider: str) -> dict[str, str]:
         "hoodie.write.lock.zookeeper.url": server.address,
         "hoodie.write.lock.zookeeper.base_path": "/java",
         "hoodie.write.lock.zookeeper.lock_key": base.name,
-        "hoodie.write.lock.zookeeper.session_timeout_ms": "3000",
-        "hoodie.write.lock.zookeeper.connection_timeout_ms": "3000",
+        "hoodie.write.lock.zookeeper.session_timeout_ms": "30000",
+        "hoodie.write.lock.zookeeper.connection_timeout_ms": "15000",
         "hoodie.write.lock.wait_time_ms_between_retry": "100",
         "hoodie.write.lock.max_wait_time_ms_between_retry": "500",
         "hoodie.write.lock.num_retries": "3",
@@ -76,11 +76,11 @@ def test_while_java_holds_a_lock_we_wait_and_say_for_whom(jvm: Jvm, server: ZooK
         assert jvm.take_lock(provider=provider, conf=settings, seconds=5)
         whom = "a writer that does not say who it is" if provider == FILE else words(jvm)
         with pytest.raises(LockUnavailable, match=f"held .*by '?{whom}"):
-            mine.acquire(1)
+            mine.acquire(3)
 
         jvm.give_lock(provider=provider)
 
-        mine.acquire(5)
+        mine.acquire(60)
         mine.require_held()
         mine.release()
 
@@ -89,7 +89,7 @@ def test_while_we_hold_a_lock_java_waits(jvm: Jvm, server: ZooKeeperServer, tmp_
     for provider in providers(jvm):
         settings = conf(server, tmp_path, provider)
         mine = ours(settings, tmp_path)
-        mine.acquire(5)
+        mine.acquire(60)
         assert not jvm.take_lock(provider=provider, conf=settings, seconds=1)
         if provider == FILE:
             # The provider that did not get it was closed, and took our file with it.
