@@ -13,9 +13,9 @@ from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table
 from tests.cluster.operator_process import OperatorProcess
 from tests.cluster.runs import engines, is_asked_to_end, orders, stopped_in_a_build
 from tests.cluster.user import User
-from tests.faults.engine import wait_until
 from tests.faults.remains import require_nothing_of_it, require_ready_and_nothing_left
 from tests.golden.unpack import unpack
+from tests.kit.wait import wait_until
 
 _ALL = (f"huditable/{TABLE}", f"metadataindex/{INDEX}", f"tableservice/{SERVICE}")
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table
 from tests.cluster.user import User
-from tests.faults.engine import wait_until
 from tests.faults.remains import require_ready_and_nothing_left
+from tests.kit.wait import wait_until
 
 _EDITS: Final = 200
 _SEED: Final = 6

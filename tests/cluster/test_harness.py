@@ -10,7 +10,7 @@ import pytest
 
 from tests.cluster.kubernetes import Cluster
 from tests.cluster.namespaces import Refused
-from tests.faults.engine import wait_until
+from tests.kit.wait import wait_until
 
 _ROOT = Path(__file__).parents[2]
 _HOLDER = """

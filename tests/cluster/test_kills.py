@@ -10,9 +10,9 @@ from tests.cluster.kubernetes import Cluster
 from tests.cluster.manifests import index, table
 from tests.cluster.runs import attempts, stopped_in_a_build
 from tests.cluster.user import User
-from tests.faults.engine import wait_until
 from tests.faults.live import Scene
 from tests.faults.remains import require_ready_and_nothing_left
+from tests.kit.wait import wait_until
 
 Say = Callable[[str], None]
 

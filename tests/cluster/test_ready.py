@@ -10,9 +10,9 @@ import pytest
 from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table, text
 from tests.cluster.operator_process import OperatorProcess
 from tests.cluster.user import User
-from tests.faults.engine import wait_until
 from tests.faults.live import Scene
 from tests.faults.remains import require_ready_and_nothing_left
+from tests.kit.wait import wait_until
 
 _EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 _EXAMPLE_PATH: Final = "file:/tables/orders"

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.cluster.kubernetes import Cluster
 from tests.cluster.manifests import INDEX, Manifest, text
-from tests.faults.engine import wait_until
+from tests.kit.wait import wait_until
 
 
 class User:

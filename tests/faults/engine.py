@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -14,9 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.kit.wait import wait_until
+
 _ROOT = Path(__file__).parents[2]
 _LONGEST_SECONDS = 240.0
 _MOST_RUNS = 6
+_LAST_STEPS = 20
+_LAST_CHARACTERS = 3000
 _NOTHING_TO_DO = 3
 RECORD_INDEX = ("--type", "record_index")
 
@@ -41,11 +44,14 @@ class Ended:
 
 
 class Engine:
-    """One process. Left alone at the end of the block it is killed."""
+    """One process, on a table in a folder or at a URL.
+
+    It is killed at the end of the block, and with the thread that made it.
+    """
 
     def __init__(
         self,
-        table: Path,
+        table: Path | str,
         options: Mapping[str, str],
         pauses: Sequence[Pause] = (),
         *arguments: str,
@@ -72,18 +78,23 @@ class Engine:
                 command, stdout=out, stderr=err, cwd=_ROOT, env={**os.environ, "TZ": "UTC"}
             )
 
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
+
     def pauses(self, name: str) -> bool:
         """Waits until it pauses there; False if it ended before."""
         return self.pauses_first(name) == name
 
     def pauses_first(self, *names: str) -> str:
         """Where it pauses of these; nowhere if it ended before."""
-        wait_until(lambda: any(map(self._is_paused, names)) or self._process.poll() is not None)
+        wanted = " or ".join(f"{self._pauses[name]}" for name in names)
+        self._wait_until(lambda: any(map(self._is_paused, names)), f"its pause at {wanted}, or its end")
         return next(filter(self._is_paused, names), "")
 
     def says(self, words: str) -> bool:
         """Waits until it has said so; False if it ended without."""
-        wait_until(lambda: words in self._said() or self._process.poll() is not None)
+        self._wait_until(lambda: words in self._said(), f"the words {words!r}, or its end")
         return words in self._said()
 
     def go_on(self, name: str) -> None:
@@ -99,10 +110,10 @@ class Engine:
 
     def end(self) -> Ended:
         """Waits for its end."""
-        self._process.wait(_LONGEST_SECONDS)
-        out, said = (self.folder / "out").read_text(), self._said()
-        assert out, f"ended with {self._process.returncode}: {out}{said}"
-        return Ended(self._process.returncode, json.loads(out), said)
+        self._wait_until(lambda: False, "its end")
+        out = (self.folder / "out").read_text()
+        assert out, f"the engine ended without a report:\n{self._state()}"
+        return Ended(self._process.wait(), json.loads(out), self._said())
 
     @property
     def steps(self) -> list[str]:
@@ -111,6 +122,30 @@ class Engine:
             return (self.folder / "steps").read_text().splitlines()
         return []
 
+    def _wait_until(self, holds: Callable[[], bool], what: str) -> None:
+        """Until that holds, or the engine has ended."""
+        wait_until(
+            lambda: holds() or self._process.poll() is not None,
+            _LONGEST_SECONDS,
+            what=f"the engine: {what}",
+            found=self._state,
+        )
+
+    def _state(self) -> str:
+        """What a person needs who looks into a failure."""
+        ended = self._process.poll()
+        steps, said = self.steps, self._said()
+        out = (self.folder / "out").read_text()
+        return "\n".join(
+            (
+                f"process {self._process.pid} {'runs' if ended is None else f'ended with {ended}'};"
+                f" its last {min(_LAST_STEPS, len(steps))} of {len(steps)} steps:",
+                *(f"    {step}" for step in steps[-_LAST_STEPS:]),
+                f"standard output: {out[-_LAST_CHARACTERS:]}",
+                f"standard error: {said[-_LAST_CHARACTERS:]}",
+            )
+        )
+
     def _said(self) -> str:
         return (self.folder / "err").read_text()
 
@@ -118,7 +153,7 @@ class Engine:
         if not (self.folder / name).exists():
             return False
         if self._pauses[name].how == "stop":
-            return _state(self._process.pid) == "T"
+            return _letter_of(self._process.pid) == "T"
         return not (self.folder / f"{name}.go").exists()
 
     def __enter__(self) -> Self:
@@ -148,14 +183,7 @@ def build_until_ready(table: Path, options: Mapping[str, str], asked: Sequence[s
     raise AssertionError(f"not ready after {len(ends)} runs: {ends}")
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = _LONGEST_SECONDS) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it never did"
-        time.sleep(0.02)
-
-
-def _state(process: int) -> str:
+def _letter_of(process: int) -> str:
     """As `ps` shows it; T is stopped."""
     with suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]

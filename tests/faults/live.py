@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tests.faults.engine import wait_until
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import require_found_by_java, require_rows
 from tests.interop.live_writers import COMPACTION, SERVICES, SEVERAL_WRITERS, Author, LiveTable, Writer
+from tests.kit.wait import wait_until
 
 TABLE_VERSION: Final = 9
 COPY_ON_WRITE: Final = "COPY_ON_WRITE"

@@ -2,10 +2,14 @@
 
     python -m tests.faults.paused_engine FOLDER index build …
 
-A step is a change of a file (`create .hoodie/…`), of what it knows of its lock (`acquired`, `asked`, `released`), or
-`catch up`: an index is in flight, and nobody holds the lock.
-FOLDER/pauses.json says before which steps it pauses, and how: `hold` lets its heart beat on until FOLDER/NAME.go is
-there, `stop` is SIGSTOP. FOLDER/NAME is made as it begins to. FOLDER/steps has all steps so far.
+Steps are:
+* a change of a file, on a disk or in an object store: `create PATH`, `replace PATH`, `delete PATH`;
+* `half of PATH`: a part of a new file is written (on a disk only: an object appears whole);
+* what the engine learns of its lock: `acquired`, `asked`, `released`;
+* `catch up`: an index is in flight, and nobody holds the lock.
+
+FOLDER/pauses.json lists the steps before which the engine pauses, and how: `hold` waits for FOLDER/NAME.go while the
+heart beats on, `stop` is SIGSTOP. The engine makes FOLDER/NAME when a pause begins. FOLDER/steps has all steps so far.
 """
 
 import ctypes
@@ -17,7 +21,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +29,12 @@ from hudi_engine.action.catch_up import CatchUp
 from hudi_engine.cli.main import entry
 from hudi_engine.concurrency.zookeeper import ZooKeeperLock
 from hudi_engine.storage.local import LocalStorage
+from hudi_engine.storage.objects import ObjectStorage
 
 _HEARTBEAT = ".hoodie/.heartbeat/"  # beats by the clock, in a thread of its own
+_SET_PARENT_DEATH_SIGNAL = 1  # of prctl
+# The methods that all changes go through, in each kind of store.
+_CHANGES = {LocalStorage: ("create_in_parts", "replace", "delete"), ObjectStorage: ("create", "replace", "delete")}
 
 
 class Pauses:
@@ -79,6 +87,31 @@ def _tell_of(kind: type, name: str, tell: Callable[..., None], *, is_after: bool
     setattr(kind, name, told)
 
 
+def _tell_of_halves(pauses: Pauses) -> None:
+    """Has the first part of a file on a disk written in two pieces, with a step between them."""
+    create_in_parts = LocalStorage.create_in_parts
+
+    def told(self: LocalStorage, path: str, parts: Iterable[bytes]) -> None:
+        create_in_parts(self, path, _in_halves(parts, lambda: pauses.step(f"half of {path}")))
+
+    LocalStorage.create_in_parts = told  # type: ignore[method-assign]  # to log its calls
+
+
+def _in_halves(parts: Iterable[bytes], between: Callable[[], None]) -> Iterator[bytes]:
+    for number, part in enumerate(parts):
+        if number:
+            yield part
+            continue
+        yield part[: len(part) // 2]
+        between()
+        yield part[len(part) // 2 :]
+
+
+def _end_with_parent() -> None:
+    """The system kills this process when the thread that started it ends: nobody is left to let go of a pause."""
+    assert ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL) == 0
+
+
 def _give_up_privileges() -> None:
     """Root may write everywhere but for these capabilities (capset of Linux, version 3)."""
     assert ctypes.CDLL(None).capset(struct.pack("Ii", 0x20080522, 0), bytes(24)) == 0
@@ -86,10 +119,13 @@ def _give_up_privileges() -> None:
 
 if __name__ == "__main__":
     folder = Path(sys.argv.pop(1))
+    _end_with_parent()
     pauses = Pauses(folder)
-    for method in ("create_in_parts", "replace", "delete"):  # each `create` is one in parts
-        change = method.partition("_")[0]
-        _tell_of(LocalStorage, method, lambda path, *_, change=change: pauses.step(f"{change} {path}"))
+    _tell_of_halves(pauses)
+    for store, methods in _CHANGES.items():
+        for method in methods:
+            change = method.partition("_")[0]
+            _tell_of(store, method, lambda path, *_, change=change: pauses.step(f"{change} {path}"))
     _tell_of(ZooKeeperLock, "acquire", lambda _: pauses.step("acquired"), is_after=True)
     _tell_of(ZooKeeperLock, "require_held", lambda: pauses.step("asked"))
     _tell_of(ZooKeeperLock, "release", lambda: pauses.step("released"))
