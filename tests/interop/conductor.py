@@ -4,8 +4,11 @@
 as acts say. So commits overlap with steps of the engine and with each other, the same way each time.
 """
 
+import os
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
@@ -28,6 +31,7 @@ _STEPS: Final = {
     BEFORE_ITS_END: r"^create (?!.*/metadata/).*/\.hoodie/(timeline/)?\d+(_\d+)?\.(delta)?commit(\.[-\da-f]{36})?$",
 }
 _POINTS: Final = tuple(_STEPS)
+_REQUESTED: Final = re.compile(r"^create (?!.*/metadata/).*/\.hoodie/(?:timeline/)?(\d+)\.\w+\.requested")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,13 @@ class LedCommit:
         assert self._ended(), f"a commit overlapped with one of the same file group: {self._holds.steps[-20:]}"
 
     def end_second(self) -> None:
-        """It fails, as another commit of the same file group was first, and is made once more."""
+        """It fails, as another commit of the same file group was first, and is made once more.
+
+        What is left of it has a heartbeat as old as if its lease had run out.
+        """
         assert not self._ended(), f"two commits changed one file group at a time: {self._holds.steps[-20:]}"
+        with suppress(FileNotFoundError):
+            os.utime(self._writer.table.heartbeats / self._instant, (0, 0))
         self._writer.commit(self._step)
 
     def give_up(self) -> None:
@@ -118,6 +127,11 @@ class LedCommit:
         assert self._attempt is not None, "a commit that never began"
         wait_until(self._attempt.done, what="a commit: its end", found=self._found)
         return self._attempt.result()
+
+    @property
+    def _instant(self) -> str:
+        requested = map(_REQUESTED.search, self._holds.steps[self._steps_before :])
+        return next(found[1] for found in requested if found)
 
     def _found(self) -> str:
         return "\n".join(("its last steps:", *self._holds.steps[-20:]))

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from tests.faults.engine import Ended, Engine, Pause
 from tests.interop.conductor import BEFORE_ITS_END, BEFORE_THE_LOCK, BEGUN, Lead, Said, Score, conduct, pauses_of
 from tests.interop.live_checks import properties_of
-from tests.interop.live_writers import COMPACTION, LiveTable, LiveWriters
+from tests.interop.live_writers import COMPACTION, USUAL_LEASE, LiveTable, LiveWriters
 
 Builds = Sequence[Sequence[str]]
 Built = Callable[[LiveTable, LiveWriters, Builds], None]
@@ -27,6 +28,9 @@ _METADATA_COMMIT: Final = re.compile(r"create \.hoodie/metadata/\.hoodie/(timeli
 
 def build_conducted(table: LiveTable, writers: LiveWriters, builds: Builds) -> None:
     """Commits overlap with each step of each build that matters, and with each other."""
+    table = replace(table, options={**table.options, **USUAL_LEASE})
+    for writer in writers.writers:
+        writer.table = table
     writers.keep_apart()
     with Lead() as lead:
         for asked in builds:
@@ -48,6 +52,7 @@ def build_while_they_run(table: LiveTable, writers: LiveWriters, builds: Builds)
 
 def commit_by_turns(writers: LiveWriters) -> None:
     """Two commits of each writer; one overlaps with one of the other's."""
+    writers.keep_apart()
     one, other = writers.writers
     with Lead() as lead:
         led = lead(other)

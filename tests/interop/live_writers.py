@@ -1,6 +1,7 @@
 """Two real Java writers that never pause, and the book of which keys must be in their table."""
 
 import operator
+import os
 import random
 import threading
 import time
@@ -38,7 +39,7 @@ class LiveTable:
     """A table that several may write to, as each commit of each writer names it.
 
     One that is not on this disk has a `url`, and what reaches the store of that; `folder` names nothing then, and what
-    is written for or of the table lies beside it.
+    is written for or of the table lies beside it. `stored` is where the store's server keeps its files.
     """
 
     folder: Path
@@ -47,6 +48,11 @@ class LiveTable:
     options: Options
     url: str = ""
     store: Options = field(default_factory=dict)
+    stored: Path | None = None
+
+    @property
+    def heartbeats(self) -> Path:
+        return (self.stored or self.folder) / ".hoodie/.heartbeat"
 
     @property
     def place(self) -> str:
@@ -194,6 +200,7 @@ class LiveWriters:
 
     writers: tuple[Writer, Writer]
     alone: Options = field(default_factory=dict)
+    _shared: dict[Author, Collection[str]] = field(default_factory=dict)
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _halt: threading.Event = field(default_factory=threading.Event)
     _failures: list[BaseException] = field(default_factory=list)
@@ -203,15 +210,15 @@ class LiveWriters:
         one, other = self.writers
         for writer in self.writers:
             writer.commit(writer.author.first_step(_KEYS_AT_FIRST))
-        mine, others = (writer.author.first_step(_SHARED_AT_FIRST) for writer in self.writers)
+        shared = mine, others = [writer.author.first_step(_SHARED_AT_FIRST) for writer in self.writers]
         one.commit(Step("insert", mine.rows + others.rows, mine.then))
         other.author.note(others)
+        self._shared = {writer.author: step.then.keys() for writer, step in zip(self.writers, shared, strict=True)}
 
     def keep_apart(self) -> None:
         """From now on they meet in no file group but by their shared steps."""
-        for writer in self.writers:
-            own = list(writer.author.book)
-            writer.author.keep_for_shared_steps(own[_KEYS_AT_FIRST : _KEYS_AT_FIRST + _SHARED_AT_FIRST])
+        for author, keys in self._shared.items():
+            author.keep_for_shared_steps(keys)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -265,8 +272,9 @@ class LiveWriters:
             self._failures.append(failed)
 
 
-def live_writers(jvms: tuple[Jvm, Jvm], table: LiveTable, options: Options, seed: int = 0) -> LiveWriters:
+def live_writers(jvms: tuple[Jvm, Jvm], table: LiveTable, options: Options) -> LiveWriters:
     """Both with these options; the first also cleans, archives and compacts, the metadata table at every turn."""
+    seed = int(os.environ.get("HUDI_SOAK_SEED", "0"))
     has_logs = table.table_type == "MERGE_ON_READ"
     # Release 0.15.0 loses what a writer logs that begins just as a compaction is planned.
     alone = COMPACTION if has_logs and table.table_version == 6 else {}
@@ -303,6 +311,11 @@ SEVERAL_WRITERS = {
     "hoodie.index.type": "GLOBAL_SIMPLE",
     "hoodie.simple.index.update.partition.path": "true",
     "hoodie.parquet.small.file.limit": "0",
+}
+# Hudi's default: longer than anything takes here.
+USUAL_LEASE = {
+    "hoodie.client.heartbeat.interval_in_ms": "60000",
+    "hoodie.client.heartbeat.tolerable.misses": "2",
 }
 SERVICES = {
     "hoodie.clean.automatic": "true",

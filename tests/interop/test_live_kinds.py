@@ -65,7 +65,10 @@ _CASES: Final = and_in_soak(
 
 
 @pytest.mark.parametrize(
-    ("two_jvms", "case", "build"), [(case.release, case, build) for case, build in _CASES], indirect=["two_jvms"]
+    ("two_jvms", "case", "build"),
+    [(case.release, case, build) for case, build in _CASES],
+    indirect=["two_jvms"],
+    ids=[f"{case}-{build.__name__}" for case, build in _CASES],
 )
 def test_indexes_built_beside_two_writers_are_whole_and_they_keep_and_use_them(
     two_jvms: tuple[Jvm, Jvm], case: Case, build: Built, zookeeper: ZooKeeperServer, tmp_path: Path

@@ -51,13 +51,14 @@ def two_writers(s3: S3Server) -> Iterator[tuple[Jvm, Jvm]]:
         yield one, other
 
 
-@pytest.mark.parametrize(("case", "build"), _CASES)
+@pytest.mark.parametrize(("case", "build"), _CASES, ids=[f"{case}-{build.__name__}" for case, build in _CASES])
 def test_indexes_built_in_s3_beside_two_writers_are_whole_and_they_keep_and_use_them(
     two_writers: tuple[Jvm, Jvm], case: Case, build: Built, s3: S3Server, zookeeper: ZooKeeperServer, tmp_path: Path
 ) -> None:
-    url = s3.make_bucket(f"live-{next(_NUMBERS)}").replace("s3://", "s3a://") + "/ware house/orders=é"
+    place = f"live-{next(_NUMBERS)}", "ware house/orders=é"
+    url = "/".join((s3.make_bucket(place[0]).replace("s3://", "s3a://"), place[1]))
     lock = zookeeper_lock(zookeeper.address, tmp_path.name)
-    table = LiveTable(tmp_path / "table", 9, case.table_type, lock, url, s3.options)
+    table = LiveTable(tmp_path / "table", 9, case.table_type, lock, url, s3.options, s3.folder.joinpath(*place))
     writers = live_writers(two_writers, table, KEEPS_OTHER_KINDS)
     writers.lay_table()
 
