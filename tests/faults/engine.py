@@ -63,6 +63,7 @@ class Engine:
         asked: Sequence[str] = RECORD_INDEX,
         root: bool = True,
         verb: str = "build",
+        program: str = "tests.faults.paused_engine",
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="engine-")
         self.folder = Path(self._folder.name)
@@ -73,7 +74,7 @@ class Engine:
             (self.folder / "unprivileged").touch()
         self._pauses = {pause.name: pause for pause in pauses}
         command: list[str | Path] = [
-            *(sys.executable, "-m", "tests.faults.paused_engine", self.folder),
+            *(sys.executable, "-m", program, self.folder),
             *("index", verb, table),
             *asked,
             *("--props", self.folder / "engine.properties"),

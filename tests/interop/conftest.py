@@ -8,7 +8,7 @@ from tests.interop.jvm import Jvm
 from tests.zookeeper.server import ZooKeeperServer
 from tools.parts import HUDI_VERSIONS
 
-_AT_ONCE = 2
+_AT_ONCE = 3
 
 
 @pytest.hookimpl(trylast=True)
@@ -22,21 +22,38 @@ def _release(item: pytest.Item) -> str:
     return next((each for each in given if each in HUDI_VERSIONS), "")
 
 
-@pytest.fixture(scope="session")
-def jvm() -> Iterator[Callable[[str], Jvm]]:
-    """`jvm("1.2.0")` is that release, alive until the tests end or two others have been asked for since."""
-    alive: dict[str, Jvm] = {}
+class Jvms:
+    """Those that are alive: a start takes longer than most tests."""
 
-    def of(version: str) -> Jvm:
-        found = alive.pop(version, None) or Jvm(version)
-        alive[version] = found
-        while len(alive) > _AT_ONCE:
-            alive.pop(next(iter(alive))).close()
+    def __init__(self) -> None:
+        self._alive: list[Jvm] = []
+
+    def of(self, version: str, count: int) -> list[Jvm]:
+        """So many of that release. Of other releases those that were not asked for the longest end first."""
+        found = [each for each in self._alive if each.version == version][:count]
+        others = [each for each in self._alive if each not in found]
+        while others and len(others) + count > _AT_ONCE:
+            others.pop(0).close()
+        found += [Jvm(version) for _ in range(count - len(found))]
+        self._alive = [*others, *found]
         return found
 
-    yield of
-    for each in alive.values():
-        each.close()
+    def close(self) -> None:
+        for each in self._alive:
+            each.close()
+
+
+@pytest.fixture(scope="session")
+def jvms() -> Iterator[Jvms]:
+    alive = Jvms()
+    yield alive
+    alive.close()
+
+
+@pytest.fixture(scope="session")
+def jvm(jvms: Jvms) -> Callable[[str], Jvm]:
+    """`jvm("1.2.0")` is that release."""
+    return lambda version: jvms.of(version, 1)[0]
 
 
 @pytest.fixture(scope="session", params=HUDI_VERSIONS)
@@ -51,8 +68,8 @@ def zookeeper() -> Iterator[ZooKeeperServer]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def two_jvms(request: pytest.FixtureRequest) -> Iterator[tuple[Jvm, Jvm]]:
+@pytest.fixture
+def two_jvms(request: pytest.FixtureRequest, jvms: Jvms) -> tuple[Jvm, Jvm]:
     """Two processes of one release, which a test names in this fixture's place."""
-    with Jvm(request.param) as one, Jvm(request.param) as other:
-        yield one, other
+    one, other = jvms.of(request.param, 2)
+    return one, other

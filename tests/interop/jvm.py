@@ -11,16 +11,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from tests.interop.holds import Holds, compiled_holds
 from tests.kit import evidence
 from tools.harness import HarnessError
 from tools.s3_server import S3Server
 
 _ROOT = Path(__file__).parents[2]
 
-
 # What hadoop-aws does not read of the settings that any reader of S3 has, and the file system that it brings.
 _S3A: Final = {
-    "fs.s3a.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+    "fs.s3a.impl": "HeldS3",
     "fs.s3a.connection.ssl.enabled": "false",
     "fs.s3a.directory.marker.retention": "keep",
     "fs.s3a.attempts.maximum": "3",
@@ -46,9 +46,11 @@ class Jvm:
         self._folder = tempfile.TemporaryDirectory(prefix=f"hudi-{version}-")
         self._log = Path(self._folder.name, "log")
         evidence.watch(f"JVM of Hudi {version}", self._log)
+        self.holds = Holds(Path(self._folder.name, "holds"))
+        classes = compiled_holds(version, reach_s3=s3 is not None)
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.interop.worker", version, json.dumps(_reaching(s3)), zone],
+                [sys.executable, "-m", "tests.interop.worker", version, str(classes), json.dumps(_reaching(s3)), zone],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -122,4 +124,4 @@ class Jvm:
 
 
 def _reaching(s3: S3Server | None) -> dict[str, str]:
-    return {} if s3 is None else {**_S3A, **s3.options}
+    return {"fs.file.impl": "HeldLocalFiles", **({} if s3 is None else {**_S3A, **s3.options})}

@@ -39,11 +39,6 @@ def run_engine(*arguments: str, seconds: float = 300) -> tuple[int, dict[str, An
     return ended.returncode, document
 
 
-def build_beside(table: LiveTable, *words: str) -> tuple[int, dict[str, Any]]:
-    """The command as a person gives it, with the properties that the writers have."""
-    return run_engine("index", "build", table.place, *words, *_properties(table))
-
-
 def require_valid(table: Path | LiveTable, *indexes: str) -> None:
     """`validate` compares the whole of these indexes, else of the record index, with the data, and finds nothing."""
     wanted = indexes or ("record_index",)

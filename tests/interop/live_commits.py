@@ -2,8 +2,7 @@
 
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from pyspark.sql.functions import udf
 
 from hudi_engine.format import properties
 from tests.golden.lab import Lab, Recipe
+from tests.kit.wait import wait_until
 
 SCHEMA = "id STRING, part STRING, seen BIGINT"
 COMPLETE, IN_FLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
@@ -71,7 +71,7 @@ def held_back(lab: Lab, rows: Sequence[Mapping[str, Any]]) -> Iterator[None]:
 
         def when_open(seen: int, asked: str = str(asked), gate: str = str(gate)) -> int:
             Path(asked).touch()
-            _wait_until(Path(gate).exists)
+            wait_until(Path(gate).exists, _LONG, what="a held commit: the test that lets it have its rows")
             return seen
 
         lab.spark.sparkContext.pythonExec = sys.executable  # else whatever `python3` is on the PATH
@@ -87,15 +87,8 @@ def held_back(lab: Lab, rows: Sequence[Mapping[str, Any]]) -> Iterator[None]:
             lambda: frame.write.format("hudi").options(**settings).mode("append").save(str(lab.folder))
         )
         try:
-            _wait_until(lambda: writing.done() or asked.exists())
+            wait_until(lambda: writing.done() or asked.exists(), _LONG, what="a held commit: its question for rows")
             yield
         finally:
             gate.touch()
             writing.result(timeout=_LONG)
-
-
-def _wait_until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + _LONG
-    while not is_so():
-        assert time.monotonic() < end, "a step of this recipe took too long"
-        time.sleep(0.05)

@@ -1,9 +1,11 @@
 """Two real Java writers that never pause, and the book of which keys must be in their table."""
 
+import operator
+import os
 import random
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import count
@@ -11,7 +13,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tests.interop.holds import HELD_ZOOKEEPER_LOCK
 from tests.interop.jvm import JavaError, Jvm
+from tests.kit.wait import wait_until
 
 Row = dict[str, Any]
 Options = Mapping[str, str]
@@ -35,7 +39,7 @@ class LiveTable:
     """A table that several may write to, as each commit of each writer names it.
 
     One that is not on this disk has a `url`, and what reaches the store of that; `folder` names nothing then, and what
-    is written for or of the table lies beside it.
+    is written for or of the table lies beside it. `stored` is where the store's server keeps its files.
     """
 
     folder: Path
@@ -44,6 +48,11 @@ class LiveTable:
     options: Options
     url: str = ""
     store: Options = field(default_factory=dict)
+    stored: Path | None = None
+
+    @property
+    def heartbeats(self) -> Path:
+        return (self.stored or self.folder) / ".hoodie/.heartbeat"
 
     @property
     def place(self) -> str:
@@ -82,6 +91,7 @@ class Author:
         self._numbers = count()
         self._seen = count(1)
         self._gone: list[str] = []
+        self._shared: frozenset[str] = frozenset()
         self.book: dict[str, str] = {}
 
     def first_step(self, keys: int) -> Step:
@@ -97,6 +107,13 @@ class Author:
         at = dict.fromkeys([*self._some(6), *self._new_keys(3), *self._returning(2)])
         moved = {key: self._elsewhere(key) for key in self._some(2)}
         return self._step("upsert", {**at, **moved})
+
+    def shared_step(self) -> Step:
+        """An upsert of keys in file groups that both writers have keys in: a conflict for who commits it second."""
+        return self._step("upsert", dict.fromkeys(sorted(self._shared)))
+
+    def keep_for_shared_steps(self, keys: Collection[str]) -> None:
+        self._shared = frozenset(keys)
 
     def note(self, done: Step) -> None:
         for key, partition in done.then.items():
@@ -125,7 +142,7 @@ class Author:
 
     def _some(self, wanted: int) -> list[str]:
         touched = self._moved if self._leaves_moved_alone else set()
-        return self._chance.sample(sorted(self.book.keys() - touched), wanted)
+        return self._chance.sample(sorted(self.book.keys() - touched - self._shared), wanted)
 
     def _new_keys(self, wanted: int) -> list[str]:
         return [f"{self._name}-{next(self._numbers):05}" for _ in range(wanted)]
@@ -154,19 +171,24 @@ class Writer:
     def commit(self, step: Step | None = None, options: Options = _NOTHING) -> None:
         """Commits the step, or the author's next, as often as it takes; JavaError if it fails for another reason."""
         step = step or self.author.next_step()
-        described = self.table.described({**self.options, **options})
         for _ in range(_ATTEMPTS):
-            try:
-                self.jvm.commit(table=described, rows=step.rows, how=step.how)
-            except JavaError as failed:
-                if _CONFLICT not in str(failed) and not all(words in str(failed) for words in _HALF_A_PLAN):
-                    raise
-                self.conflicts += 1
-            else:
-                self.author.note(step)
-                self.commits += 1
+            if self.attempt(step, options):
                 return
         raise AssertionError(f"{_ATTEMPTS} conflicts in a row: {step}")
+
+    def attempt(self, step: Step, options: Options = _NOTHING) -> bool:
+        """Whether it was committed: False if another writer was first."""
+        described = self.table.described({**self.options, **options})
+        try:
+            self.jvm.commit(table=described, rows=step.rows, how=step.how)
+        except JavaError as failed:
+            if _CONFLICT not in str(failed) and not all(words in str(failed) for words in _HALF_A_PLAN):
+                raise
+            self.conflicts += 1
+            return False
+        self.author.note(step)
+        self.commits += 1
+        return True
 
 
 @dataclass(slots=True)
@@ -178,6 +200,7 @@ class LiveWriters:
 
     writers: tuple[Writer, Writer]
     alone: Options = field(default_factory=dict)
+    _shared: dict[Author, Collection[str]] = field(default_factory=dict)
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _halt: threading.Event = field(default_factory=threading.Event)
     _failures: list[BaseException] = field(default_factory=list)
@@ -187,9 +210,15 @@ class LiveWriters:
         one, other = self.writers
         for writer in self.writers:
             writer.commit(writer.author.first_step(_KEYS_AT_FIRST))
-        mine, others = (writer.author.first_step(_SHARED_AT_FIRST) for writer in self.writers)
+        shared = mine, others = [writer.author.first_step(_SHARED_AT_FIRST) for writer in self.writers]
         one.commit(Step("insert", mine.rows + others.rows, mine.then))
         other.author.note(others)
+        self._shared = {writer.author: step.then.keys() for writer, step in zip(self.writers, shared, strict=True)}
+
+    def keep_apart(self) -> None:
+        """From now on they meet in no file group but by their shared steps."""
+        for author, keys in self._shared.items():
+            author.keep_for_shared_steps(keys)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -206,15 +235,17 @@ class LiveWriters:
         for failure in self._failures:
             raise failure
 
-    def wait_for_commits(self, more: int, seconds: float = 240) -> None:
+    def wait_for_commits(self, more: int) -> None:
         """Until each has committed so many times more, or one has failed."""
         goals = [writer.commits + more for writer in self.writers]
-        end = time.monotonic() + seconds
-        while any(writer.commits < goal for writer, goal in zip(self.writers, goals, strict=True)):
-            assert time.monotonic() < end, f"the writers are at {[writer.commits for writer in self.writers]}: {goals}"
-            if self._failures:
-                return
-            time.sleep(0.1)
+        wait_until(
+            lambda: bool(self._failures) or all(map(operator.ge, self._commits(), goals)),
+            what=f"the writers: {goals} commits",
+            found=lambda: f"they are at {self._commits()}; conflicts: {[writer.conflicts for writer in self.writers]}",
+        )
+
+    def _commits(self) -> list[int]:
+        return [writer.commits for writer in self.writers]
 
     def truth(self) -> dict[str, str]:
         """The partition of each key that must be in the table."""
@@ -241,13 +272,15 @@ class LiveWriters:
             self._failures.append(failed)
 
 
-def live_writers(jvms: tuple[Jvm, Jvm], table: LiveTable, options: Options, seed: int = 0) -> LiveWriters:
+def live_writers(jvms: tuple[Jvm, Jvm], table: LiveTable, options: Options) -> LiveWriters:
     """Both with these options; the first also cleans, archives and compacts, the metadata table at every turn."""
+    seed = int(os.environ.get("HUDI_SOAK_SEED", "0"))
     has_logs = table.table_type == "MERGE_ON_READ"
     # Release 0.15.0 loses what a writer logs that begins just as a compaction is planned.
     alone = COMPACTION if has_logs and table.table_version == 6 else {}
     services = SERVICES | (COMPACTION if has_logs and not alone else {})
-    of_each = ({**options, **services}, options)
+    held = {"hoodie.write.lock.provider": HELD_ZOOKEEPER_LOCK, **options}
+    of_each = ({**held, **services}, held)
     authors = (Author(name, seed, leaves_moved_alone=has_logs) for name in "ab")
     one, other = (Writer(jvm, table, author, some) for jvm, author, some in zip(jvms, authors, of_each, strict=True))
     return LiveWriters((one, other), alone)
@@ -278,6 +311,11 @@ SEVERAL_WRITERS = {
     "hoodie.index.type": "GLOBAL_SIMPLE",
     "hoodie.simple.index.update.partition.path": "true",
     "hoodie.parquet.small.file.limit": "0",
+}
+# Hudi's default: longer than anything takes here.
+USUAL_LEASE = {
+    "hoodie.client.heartbeat.interval_in_ms": "60000",
+    "hoodie.client.heartbeat.tolerable.misses": "2",
 }
 SERVICES = {
     "hoodie.clean.automatic": "true",

@@ -3,8 +3,7 @@
 Numbers in names are those of the failures of Hudi 1.2.0 that this project was begun for.
 """
 
-import subprocess
-import sys
+import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,8 @@ from typing import Any, Final
 import pytest
 
 from hudi_engine.format import properties
-from tests.faults.live import LEASE_SECONDS, SHORT_LEASE
+from tests.faults.engine import RECORD_INDEX, Engine
+from tests.interop.engine_of_one_clock import ONE_CLOCK
 from tests.interop.jvm import JavaError, Jvm
 from tests.interop.live_checks import (
     base_files,
@@ -29,19 +29,23 @@ from tests.interop.live_checks import (
 from tests.interop.live_commits import IN_FLIGHT
 from tests.interop.live_writers import LiveTable
 from tests.interop.readable import TABLE_VERSIONS
+from tests.interop.writer_subjects import IN_FLIGHT as HELD_IN_FLIGHT
+from tests.kit.heartbeats import back_date_heartbeats
 from tests.kit.soak import and_in_soak
+from tests.kit.wait import wait_until
 
 _LOCK: Final = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
-# Nobody writes while the engine builds in these, and a dead writer is told from a slow one in seconds.
-_ALONE: Final = {"hudi.engine.single.writer": "true", **SHORT_LEASE}
+# Nobody writes while the engine builds in these.
+_ALONE: Final = {"hudi.engine.single.writer": "true"}
 _FILE_LOCK: Final = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
 }
+# A commit that is waited for ends when the test says so, however busy the machine is.
+_PATIENT: Final = {"hoodie.metadata.index.check.timeout.seconds": "240"}
 _STREAMS: Final = {
     "hoodie.metadata.streaming.write.enabled": "true",
     "hoodie.metadata.auto.delete.partitions": "false",
 }
-_CLOCKS_APART_SECONDS: Final = 6
 _NOTHING: Final[Mapping[str, str]] = {}
 _ON: Final = {"hoodie.metadata.record.index.enable": "true"}
 _STATISTICS: Final = {"hoodie.metadata.index.column.stats.enable": "true", **_ON}
@@ -60,6 +64,14 @@ _BY_PARTITION: Final = {
     "hoodie.metadata.record.level.index.enable": "true",
 }
 _COMMITS: Final = 10
+_LONGER_THAN_A_LEASE_SECONDS: Final = 300
+# Where its writing is a sign of its life.
+_OF_JAVAS_INDEXER: Final = (
+    "timeline/*.indexing.*",
+    "metadata/record_index/*",
+    "metadata/.hoodie/timeline/*.*commit.*",
+    "metadata/.hoodie/.heartbeat/*",
+)
 
 Book = dict[str, str]
 
@@ -94,11 +106,10 @@ class Scene:
         conf = [word for item in _ALONE.items() for word in ("--conf", "=".join(item))]
         return run_engine("index", "build", str(self.table.folder), "--type", "record_index", *conf)
 
-    def begin_build(self, *options: str) -> "subprocess.Popen[bytes]":
-        """A build in a process of its own, beside writers with the lock of the file system."""
-        conf = [word for item in _FILE_LOCK.items() for word in ("--conf", "=".join(item))]
-        command = [sys.executable, "-m", "hudi_engine.cli.main", "index", "build", str(self.table.folder)]
-        return subprocess.Popen([*command, "--type", "record_index", *options, *conf], stderr=subprocess.DEVNULL)
+    def build_held(self, *options: str) -> Engine:
+        """A build beside writers with the lock of the file system, held where its index is in flight."""
+        asked = (*RECORD_INDEX, *options)
+        return Engine(self.table.folder, _FILE_LOCK | _PATIENT, [HELD_IN_FLIGHT], asked=asked, program=ONE_CLOCK)
 
     def properties(self) -> dict[str, str]:
         return properties.parse((self.table.folder / ".hoodie/hoodie.properties").read_bytes())
@@ -180,13 +191,20 @@ def test_5_what_javas_indexer_left_when_it_was_killed_is_undone_and_the_index_bu
     scene: Callable[[str], Scene], doomed_jvm: Jvm
 ) -> None:
     here = scene("1.2.0")
+    holds = doomed_jvm.holds
+    holds.put_on("first shard", r"^create .*/metadata/record_index/record-index-")
     indexing = threading.Thread(target=_index_until_killed, args=(doomed_jvm, here))
     indexing.start()
-    while "record_index" not in here.properties().get(IN_FLIGHT, "") and indexing.is_alive():
-        indexing.join(0.02)
+    wait_until(
+        lambda: holds.has("first shard") or not indexing.is_alive(),
+        what="Java's indexer: its first shard",
+        found=lambda: f"its steps: {holds.steps[-20:]}",
+    )
+    assert "record_index" in here.properties()[IN_FLIGHT], holds.steps[-20:]
 
     doomed_jvm.kill()
     indexing.join()
+    _age(here.table.folder, *_OF_JAVAS_INDEXER)
     code, report = here.build()
 
     assert code == 0, report
@@ -205,7 +223,7 @@ def test_6_commits_that_failed_because_the_flags_came_first_do_not_hold_the_buil
                 how="upsert",
             )
 
-    time.sleep(LEASE_SECONDS)  # till then the last beat of who failed is a sign of somebody who writes
+    back_date_heartbeats(here.table.folder)  # else the last beats of who failed are signs of somebody who writes
     code, report = here.build()
 
     assert code == 0, report
@@ -235,20 +253,18 @@ def test_a_stream_that_began_in_flight_and_leaves_the_index_out_is_waited_for(sc
     here = scene("1.2.0")
     table = here.described(_STREAMS | _FILE_LOCK)
     first = here.jvm.begin_commit(table=table, rows=here.noted(range(50, 55)))
-    building = here.begin_build()
-    while "record_index" not in here.properties().get(IN_FLIGHT, ""):
-        assert building.poll() is None, "the build ended before it was in flight"
-        time.sleep(0.1)
-    time.sleep(_CLOCKS_APART_SECONDS)
+    with here.build_held() as engine:
+        assert engine.pauses(HELD_IN_FLIGHT.name)
+        later = here.jvm.begin_commit(table=table, rows=here.noted(range(60, 65)))
+        engine.go_on(HELD_IN_FLIGHT.name)
+        was_waiting = [engine.says("waiting for 2 pending")]
+        here.jvm.end_commit(name=first)
+        was_waiting.append(engine.says("waiting for 1 pending"))
+        here.jvm.end_commit(name=later)
+        ended = engine.end()
 
-    later = here.jvm.begin_commit(table=table, rows=here.noted(range(60, 65)))
-    here.jvm.end_commit(name=first)
-    time.sleep(_CLOCKS_APART_SECONDS)
-    was_waiting = building.poll() is None
-    here.jvm.end_commit(name=later)
-
-    assert was_waiting, "it was complete while a commit was pending that leaves it out"
-    assert building.wait(timeout=120) == 0
+    assert was_waiting == [True, True], "it was complete while a commit was pending that leaves it out"
+    assert ended.code == 0, ended
     here.require_right()
 
 
@@ -260,14 +276,14 @@ def test_an_index_by_partition_built_beside_a_commit_is_found_and_kept_by_java(s
     beside = [(f"k{n}", "p1") for n in range(50, 60)]
 
     name = here.jvm.begin_commit(table=here.described(_STREAMS | _FILE_LOCK), rows=_rows(beside))
-    building = here.begin_build("--partitioned")
-    while "record_index" not in here.properties().get(IN_FLIGHT, ""):
-        assert building.poll() is None, "the build ended before it was in flight"
-        time.sleep(0.1)
-    here.jvm.end_commit(name=name)
+    with here.build_held("--partitioned") as engine:
+        assert engine.pauses(HELD_IN_FLIGHT.name)
+        here.jvm.end_commit(name=name)
+        engine.go_on(HELD_IN_FLIGHT.name)
+        ended = engine.end()
     truth |= set(beside)
 
-    assert building.wait(timeout=120) == 0
+    assert ended.code == 0, ended
     here.require_right_by_partition(truth)
     built = base_files(folder)
     for number in range(_COMMITS):
@@ -280,6 +296,16 @@ def test_an_index_by_partition_built_beside_a_commit_is_found_and_kept_by_java(s
 
 def _rows(pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
     return [{"id": key, "part": part, "seen": 1} for key, part in pairs]
+
+
+def _age(table: Path, *patterns: str) -> None:
+    """Nothing of these files was written within the lease of a writer.
+
+    They are older by minutes: by an hour they would be of a writer in another zone.
+    """
+    for pattern in patterns:
+        for file in (table / ".hoodie").glob(pattern):
+            os.utime(file, (time.time() - _LONGER_THAN_A_LEASE_SECONDS,) * 2)
 
 
 def _index_until_killed(jvm: Jvm, here: Scene) -> None:

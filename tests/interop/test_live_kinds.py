@@ -7,9 +7,10 @@ from typing import Final
 import pytest
 
 from tests.interop.jvm import Jvm
+from tests.interop.live_builds import Built, build_conducted, build_while_they_run, commit_by_turns
+from tests.interop.live_cases import KINDS, KINDS_OF_ALL, MOR, Case
 from tests.interop.live_checks import (
     base_files,
-    build_beside,
     require_found_by_java,
     require_found_by_value,
     require_not_rebuilt,
@@ -29,9 +30,6 @@ from tests.interop.live_writers import (
 from tests.interop.readable import TABLE_VERSIONS, and_in_soak
 from tests.zookeeper.server import ZooKeeperServer
 
-_COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
-_OF_FILES: Final = ("bloom_filters", "column_stats")
-# Every update changes what it is of.
 _OF_VALUES: Final = "secondary_index_by_seen"
 _ON: Final = {
     "hoodie.metadata.index.bloom.filter.enable": "true",
@@ -41,11 +39,6 @@ _ON: Final = {
 # Without it the tasks of a writer find no metadata table to update a secondary index by.
 _FILE_SERVICE: Final = {"hoodie.embed.timeline.server": "true"}
 _RECORD_INDEX: Final = {"hoodie.metadata.record.index.enable": "true", **_FILE_SERVICE}
-_BUILDS: Final = (
-    ("--type", "bloom_filters", "--type", "column_stats"),
-    ("--type", "record_index"),
-    ("--type", _OF_VALUES, "--column", "seen"),
-)
 # What docs/writers.md recommends, before and while they are built, and afterwards.
 _ASYNC: Final = {"hoodie.metadata.index.async": "true"}
 _BATCH: Final = {"hoodie.metadata.streaming.write.enabled": "false"}
@@ -62,59 +55,45 @@ _AFTERWARDS: Final[Mapping[str, Mapping[str, str]]] = {
     "1.1.1": {**_STREAMING, "hoodie.metadata.index.async": "false"},
     "1.2.0": _STREAMING,
 }
-# A record index is among them; 0.15.0 and 1.2.0 keep one in `test_live_builds`.
-_FEW: Final = [("1.0.2", _COW)]
-_REST: Final = [
-    ("0.15.0", _COW),
-    ("0.15.0", _MOR),
-    ("1.0.2", _MOR),
-    ("1.1.1", _COW),
-    ("1.1.1", _MOR),
-    ("1.2.0", _MOR),
-    ("1.2.0", _COW),
-]
+_CASES: Final = and_in_soak(
+    [(case, build_conducted) for case in KINDS],
+    [
+        *((case, build_conducted) for case in KINDS_OF_ALL if case not in KINDS),
+        *((case, build_while_they_run) for case in KINDS_OF_ALL),
+    ],
+)
 
 
-@pytest.mark.parametrize(("two_jvms", "table_type"), and_in_soak(_FEW, _REST), indirect=["two_jvms"])
+@pytest.mark.parametrize(
+    ("two_jvms", "case", "build"),
+    [(case.release, case, build) for case, build in _CASES],
+    indirect=["two_jvms"],
+    ids=[f"{case}-{build.__name__}" for case, build in _CASES],
+)
 def test_indexes_built_beside_two_writers_are_whole_and_they_keep_and_use_them(
-    two_jvms: tuple[Jvm, Jvm], table_type: str, zookeeper: ZooKeeperServer, tmp_path: Path
+    two_jvms: tuple[Jvm, Jvm], case: Case, build: Built, zookeeper: ZooKeeperServer, tmp_path: Path
 ) -> None:
     jvm = two_jvms[0]
     lock = zookeeper_lock(zookeeper.address, tmp_path.name)
-    table = LiveTable(tmp_path / "table", TABLE_VERSIONS[jvm.version][-1], table_type, lock)
+    table = LiveTable(tmp_path / "table", TABLE_VERSIONS[jvm.version][-1], case.table_type, lock)
     writers = live_writers(two_jvms, table, _WHILE_BUILT[jvm.version])
-    has_values = table.table_version > 6
-    names = ("record_index", *_OF_FILES, _OF_VALUES) if has_values else _OF_FILES
     writers.lay_table()
 
-    with writers.running():
-        writers.wait_for_commits(1)
-        ended = [build_beside(table, *words) for words in (_BUILDS if has_values else _BUILDS[:1])]
-        writers.wait_for_commits(1)
+    build(table, writers, case.builds)
 
-    failed = [report for code, report in ended if code]
-    assert not failed, [report["reason"] for report in failed]
-    require_right(jvm, table, writers, names)
+    require_right(jvm, table, writers, case.indexes)
     built = base_files(table.folder)
-    go_on(writers, table)
-    require_right(jvm, table, writers, names)
-    if has_values:
-        require_not_rebuilt(table.folder, built)
+    if table.table_version > 6:
+        writers.look_up_by({**_ON, **_RECORD_INDEX, **BY_RECORD_INDEX, **_AFTERWARDS[jvm.version]})
+    commit_by_turns(writers)
+    require_right(jvm, table, writers, case.indexes)
+    require_not_rebuilt(table.folder, built)
     if table.table_version == 9:
         jvm.create_index(table=table.described(writers.writers[0].options), name="by_part", column="part")
         writers.writers[0].commit()
-        require_right(jvm, table, writers, names)
+        require_right(jvm, table, writers, case.indexes)
         require_not_rebuilt(table.folder, built)
         _require_only_ghosts(table, "secondary_index_by_part")
-
-
-def go_on(writers: LiveWriters, table: LiveTable) -> None:
-    """Ten commits more that keep the indexes, and find records by the record index where there is one."""
-    if table.table_version > 6:
-        writers.look_up_by({**_ON, **_RECORD_INDEX, **BY_RECORD_INDEX, **_AFTERWARDS[writers.writers[0].jvm.version]})
-    for _ in range(5):
-        for writer in writers.writers:
-            writer.commit()
 
 
 def require_right(jvm: Jvm, table: LiveTable, writers: LiveWriters, names: tuple[str, ...]) -> None:
@@ -142,7 +121,7 @@ def _require_valid(table: LiveTable, names: tuple[str, ...]) -> None:
     their partition is long. No reader asks for them.
     """
     if table.table_version > 6:
-        if (table.table_version, table.table_type) == (8, _MOR) and _OF_VALUES in names:
+        if (table.table_version, table.table_type) == (8, MOR) and _OF_VALUES in names:
             # Beside a planned compaction 1.0.2 forgets values of rows that its commit deletes (docs/writers.md).
             _require_only_ghosts(table, _OF_VALUES)
             names = tuple(name for name in names if name != _OF_VALUES)

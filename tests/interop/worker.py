@@ -1,6 +1,8 @@
 """The process behind `jvm.Jvm`: answers one JSON line per request, holding one SparkSession.
 
-    python -m tests.interop.worker VERSION '{"fs.s3a.endpoint": …}' ZONE
+    python -m tests.interop.worker VERSION FOLDER '{"fs.s3a.endpoint": …}' ZONE
+
+FOLDER has the compiled classes that let a test hold a writer (tests/interop/holds.py).
 
 Requests come on standard input. Answers go to what was standard output when we started; by the time Spark
 starts, that name leads to standard error, so nothing Java prints can come between two answers.
@@ -125,11 +127,12 @@ def _causes(failed: Exception) -> list[str]:
     return causes
 
 
-def main(version: str, s3: str, zone: str) -> None:
-    hadoop = json.loads(s3)
+def main(version: str, holds: str, told: str, zone: str) -> None:
+    hadoop = json.loads(told)
+    beside = [Path(holds), *(s3_jars() if "fs.s3a.impl" in hadoop else ())]
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)
-        spark = spark_session.start(bundle_jar(version), beside=s3_jars() if hadoop else (), hadoop=hadoop, zone=zone)
+        spark = spark_session.start(bundle_jar(version), beside=beside, hadoop=hadoop, zone=zone)
         _say(answers, {"answer": "ready"})
         for line in sys.stdin:
             _say(answers, answer(spark, version, line))

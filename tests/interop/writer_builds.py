@@ -1,11 +1,11 @@
 """A build by the engine, held where its index is in flight, and one commit of a Java writer with some settings."""
 
-import time
 from collections.abc import Mapping
 from typing import Any, Final
 
 from tests.faults.engine import Ended, Engine, Pause
 from tests.faults.live import SHORT_LEASE
+from tests.interop.engine_of_one_clock import ONE_CLOCK
 from tests.interop.live_checks import run_engine
 from tests.interop.writer_cells import Options
 from tests.interop.writer_subjects import IN_FLIGHT, Subject
@@ -16,15 +16,13 @@ BEGAN_IN_FLIGHT: Final = "began in flight, ends last"
 # All that was committed by then has been read, and nobody holds the lock.
 _BEGUN: Final = Pause("begun", r"^create .*\.hfile$")
 _NEW: Final = range(20, 28)
-# Who began within five seconds of the flag counts as older, since clocks may be apart.
-_CLOCKS_APART_SECONDS: Final = 6
 
 
 def build_beside(subject: Subject, options: Options, moment: str) -> tuple[str, Ended]:
     """What a commit at that moment did to the index, or that the build waited for it; and how the build ended."""
     written = {**SHORT_LEASE, **options}
-    pauses = [_BEGUN, IN_FLIGHT]
-    with Engine(subject.folder, {**subject.lock, **SHORT_LEASE}, pauses, asked=subject.kind.asked) as engine:
+    pauses, told = [_BEGUN, IN_FLIGHT], {**subject.lock, **SHORT_LEASE}
+    with Engine(subject.folder, told, pauses, asked=subject.kind.asked, program=ONE_CLOCK) as engine:
         return _MEETINGS[moment](subject, written, engine)
 
 
@@ -50,7 +48,6 @@ def _in_between(subject: Subject, options: Options, engine: Engine) -> tuple[str
 
 def _across_the_end(subject: Subject, options: Options, engine: Engine) -> tuple[str, Ended]:
     _let_publish(engine)
-    time.sleep(_CLOCKS_APART_SECONDS)
     before = subject.files()
     end_commit = subject.begin(_NEW, options)
     engine.go_on(IN_FLIGHT.name)
