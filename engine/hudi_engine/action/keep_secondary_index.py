@@ -17,6 +17,7 @@ from hudi_engine.action.keeping import BaseOrder, Correction, Made, Overtaken, Q
 from hudi_engine.action.made_of_rows import made_of_rows
 from hudi_engine.action.reading import Group, Reading
 from hudi_engine.action.site import Site
+from hudi_engine.compute.duplicates import keeps_newest
 from hudi_engine.compute.estimate import shard_counts
 from hudi_engine.compute.order import ENTRIES
 from hudi_engine.compute.secondary_keys import SecondaryKeys
@@ -62,13 +63,14 @@ class SecondaryIndexKeeping:
         require_indexable(self._defined(table), schema, table.config.version, has_record_index=has_record_index)
         require_readable_rows(table.config)
         ShardRule.of(self.conf, is_partitioned=False)
+        keeps_newest(self.conf)
         path = table.config.properties.get(PATH_KEY) or DEFAULT_PATH
         record_index = parse_definitions(read_definitions(table.storage, path)).get(IndexKind.RECORD_INDEX.value)
         if record_index is not None and record_index.is_partitioned:
             raise beside_partitioned(table, self.name)
 
     def make(self, site: Site, order: BaseOrder) -> Made:
-        entries = self._entries(order.metadata, order.snapshot)
+        entries = replace(self._entries(order.metadata, order.snapshot), keeps_newest=keeps_newest(self.conf))
         reader = order.metadata.data.rows(order.snapshot, entries.columns)
         return made_of_rows(site, order, reader, shard_counts(reader, False, site.conf), entries)
 
@@ -92,7 +94,7 @@ class SecondaryIndexKeeping:
         former = _minus(_together(key for group in question.groups for key in rows.since_base(group)), kept)
         present = present_of(reading, pa.concat_arrays([kept, former]))
         stale = former.filter(pc.is_in(former, present))
-        others = _groups_of(reading, stale) - question.groups
+        others = self._others(reading, stale) - question.groups
         stale = _minus(stale, _together(key for group in sorted(others) for key in rows.now(group)))
         lacking = _minus(kept, present)
         values = pa.repeat(pa.scalar(secondary_value(rows.table_version), pa.large_binary()), len(lacking))
@@ -104,6 +106,12 @@ class SecondaryIndexKeeping:
             shards=reading.shard_states(),
             looked_at=len(kept),
         )
+
+    def _others(self, reading: Reading, stale: pa.Array) -> frozenset[Group]:
+        """The file groups that may have rows of these entries; of a key with several the record index names one."""
+        if not keeps_newest(self.conf) or not len(stale):
+            return _groups_of(reading, stale)
+        return frozenset((name, found.file_id) for name in reading.partitions() for found in reading.slices_of(name))
 
     def definition(self, metadata: MetadataTable) -> IndexDefinition | None:
         return self._defined(metadata.data)
