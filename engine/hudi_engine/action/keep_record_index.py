@@ -20,7 +20,7 @@ from hudi_engine.index.definitions import IndexDefinition
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.table.contents import CommitMetadata
-from hudi_engine.table.merge_mode import require_readable_rows
+from hudi_engine.table.merge_mode import require_meta_columns, require_readable_rows
 from hudi_engine.table.table import Table
 
 _PARTITIONED_SINCE = 9
@@ -40,11 +40,7 @@ class RecordIndexKeeping:
 
     def refuse(self, table: Table, others: Collection[str]) -> None:
         where = table.storage.location
-        if not table.config.has_meta_columns:
-            raise Unsupported(
-                f"{where}: hoodie.populate.meta.fields=false, so rows do not say their record key, which a record "
-                "index is made of. Use the index of Hudi's own writers for this table."
-            )
+        require_meta_columns(table.config, where, "a record index is made of them")
         if self.is_partitioned and table.config.version < _PARTITIONED_SINCE:
             raise Unsupported(
                 f"{where}: a record index by partition needs table version {_PARTITIONED_SINCE}, this table has "

@@ -37,7 +37,7 @@ from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.index.secondary_entries import secondary_value
 from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.file_view import FileSlice
-from hudi_engine.table.merge_mode import require_readable_rows
+from hudi_engine.table.merge_mode import require_meta_columns, require_readable_rows
 from hudi_engine.table.snapshot import RowReader, Snapshot
 from hudi_engine.table.table import Table
 
@@ -57,6 +57,7 @@ class SecondaryIndexKeeping:
         return Traits(is_logged_in_flight=False)
 
     def refuse(self, table: Table, others: Collection[str]) -> None:
+        require_meta_columns(table.config, table.storage.location, "a secondary index leads to them")
         timeline = table.timeline()
         schema = table.row_schema(Snapshot.of_no_slices(timeline, table.view(timeline)))
         has_record_index = IndexKind.RECORD_INDEX in others

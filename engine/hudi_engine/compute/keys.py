@@ -15,22 +15,18 @@ from hudi_engine.index.kinds import IndexKind
 from hudi_engine.table.config import TableConfig
 from hudi_engine.table.conform import COMMIT_TIME, RECORD_KEY
 from hudi_engine.table.file_view import FileSlice
+from hudi_engine.table.merge_mode import require_meta_columns
 from hudi_engine.table.snapshot import RowReader
 from hudi_engine.table.zone import to_ms
 
 DATED: Final = pa.struct([pa.field("key", pa.large_binary()), pa.field("written", pa.int64())])
 """A key, and the digits of the time of the commit that wrote its row, as a number."""
-_META_FIELDS = "hoodie.populate.meta.fields"
 _DIGITS: Final = 17
 
 
 def require_stored_keys(config: TableConfig, location: str) -> None:
     """Refuse a table whose files do not hold their record keys."""
-    if config.properties.get(_META_FIELDS, "true").strip().lower() == "false":
-        raise Unsupported(
-            f"{location}: {_META_FIELDS} is false, so that the data files do not hold their record keys, which a "
-            "record index is made of. It cannot be built for this table."
-        )
+    require_meta_columns(config, location, "a record index is made of them")
 
 
 @dataclass(frozen=True, slots=True)

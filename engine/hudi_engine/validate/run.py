@@ -10,7 +10,7 @@ from hudi_engine.index.kinds import IndexKind, kind_of
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.validate.bloom_filters import check_bloom_filters
 from hudi_engine.validate.column_stats import check_column_stats
-from hudi_engine.validate.data_rows import reader_of
+from hudi_engine.validate.data_rows import reader_of, require_record_keys
 from hudi_engine.validate.files import check_files
 from hudi_engine.validate.partition_stats import check_partition_stats
 from hudi_engine.validate.record_index import check_record_index
@@ -34,6 +34,7 @@ _CHECKS: Final[Mapping[IndexKind, _Check]] = {
 
 # What has to be understood of a table before an index of the kind can be compared at all.
 _PREPARATIONS: Final[Mapping[IndexKind, Callable[[Subject, str], object]]] = {
+    IndexKind.BLOOM_FILTERS: require_record_keys,
     IndexKind.RECORD_INDEX: lambda subject, name: reader_of(subject, (), name),
     IndexKind.SECONDARY_INDEX: lambda subject, name: reader_of(
         subject, (column_of(subject, subject.metadata.index(name)).top,), name

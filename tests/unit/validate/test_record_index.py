@@ -305,10 +305,8 @@ def test_a_file_that_vanishes_is_told_from_a_fault(folder: Path) -> None:
 
 def test_a_table_without_record_keys_in_its_files_is_not_judged(folder: Path) -> None:
     subject = subject_at(folder)
-    config = replace(
-        subject.table.config, properties={**subject.table.config.properties, "hoodie.populate.meta.fields": "false"}
-    )
+    config = replace(subject.table.config, has_meta_columns=False)
     table = Table(subject.table.storage, config, subject.table.clock, subject.table.zone)
 
-    with pytest.raises(Unsupported, match=r"hoodie.populate.meta.fields is false.*record_index"):
+    with pytest.raises(Unsupported, match=r"hoodie\.populate\.meta\.fields=false.*record_index is compared"):
         list(check_record_index(replace(subject, table=table)))
