@@ -161,6 +161,24 @@ def test_duplicate_keys_are_counted_for_people(golden: Golden, run: Run) -> None
     assert "duplicates: " in validated.out
 
 
+def test_a_secondary_index_of_duplicate_keys_is_refused_or_has_each_value_of_a_key_once(
+    golden: Golden, run: Run
+) -> None:
+    table = golden("v9_cow_orders")
+    with_duplicate_keys(table, run)
+    both = (*KIND, "--type", "secondary_index_note", "--column", "note")
+
+    refused = run("index", "build", table, *both, ALONE)
+    built = run("index", "build", table, *both, ALONE, "--duplicates", "newest", "--json")
+    validated = run("validate", table, "--json")
+
+    assert (refused.code, built.code, validated.code) == (20, 0, 0)
+    states = {kind["kind"]: (kind["state"], kind["duplicates"] > 0) for kind in built.document["kinds"]}
+    assert states == {"record_index": ("ready", True), "secondary_index_note": ("ready", True)}
+    statuses = {check["index"]: check["status"] for check in validated.document["checks"]}
+    assert statuses == dict.fromkeys(["files", "record_index", "secondary_index_note"], "ok")
+
+
 def test_an_index_by_partition_is_built_found_and_valid(golden: Golden, run: Run) -> None:
     table = golden(PLAIN)
 

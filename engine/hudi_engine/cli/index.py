@@ -263,7 +263,7 @@ def _show(report: JobReport) -> NoReturn:
         screen.show_grid(f"{report.outcome}: {report.instant or ''}".rstrip(": "), columns, map(_row, report.kinds))
         for kind in report.kinds:
             if kind.duplicates:
-                click.echo(f"{kind.kind}: duplicates: {kind.duplicates:,} record keys have several rows")
+                typer.echo(f"{kind.kind}: duplicates: {kind.duplicates:,} record keys have several rows")
     if report.reason:
         typer.echo(f"hudi-engine: {screen.safe(report.reason)}", err=bool(report.exit_code))
     raise typer.Exit(report.exit_code)
