@@ -99,6 +99,72 @@ def test_a_plan_is_aborted_and_nothing_is_left_of_it(how: str, golden: Golden, r
     assert files(table).keys() == before.keys()
 
 
+def with_duplicate_keys(table: Path, run: Run) -> Path:
+    """The table with a copy of a base file in a file group of its own, which has the greatest file name."""
+    run("metadata", "disable", table, ALONE)
+    base = max((file for file in table.rglob("*.parquet") if ".hoodie" not in file.parts), key=_instant_of)
+    copy = base.with_name(f"ffffffff{base.name[8:]}")
+    copy.write_bytes(base.read_bytes())
+    return copy
+
+
+def _instant_of(base: Path) -> tuple[str, str]:
+    return base.stem.rpartition("_")[2], base.name
+
+
+def test_duplicate_keys_are_refused_with_their_number_or_their_newest_rows_indexed(golden: Golden, run: Run) -> None:
+    table = golden("v6_cow_orders")
+    copy = with_duplicate_keys(table, run)
+    keys = pq.read_table(copy, columns=["_hoodie_record_key"]).column(0).to_pylist()
+
+    refused = run("index", "build", table, *KIND, ALONE, "--json")
+    built = run("index", "build", table, *KIND, ALONE, "--duplicates", "newest", "--json")
+    found = run("lookup", table, "--key", keys[0], "--verify", "--json")
+    validated = run("validate", table, "--index", "record_index", "--json")
+
+    assert (refused.code, refused.document["outcome"]) == (20, "failed")
+    told = f"{len(keys)} record keys have several rows, {len(keys)} rows too many: "
+    assert told in refused.document["reason"]
+    assert "--duplicates newest" in refused.document["reason"]
+    (kind,) = built.document["kinds"]
+    assert (built.code, kind["state"], kind["duplicates"]) == (0, "ready", len(keys))
+    assert (found.document["file_id"], found.document["verified"]) == (copy.name.partition("_")[0], True)
+    (check,) = validated.document["checks"]
+    assert (validated.code, check["status"], check["duplicates"]) == (0, "ok", len(keys))
+
+
+def test_duplicate_keys_are_counted_for_people(golden: Golden, run: Run) -> None:
+    table = golden("v6_cow_orders")
+    with_duplicate_keys(table, run)
+    assert run("index", "build", table, *KIND, ALONE).code == 20  # it has made the metadata table that a plan needs
+
+    instant = run("index", "schedule", table, *KIND, ALONE, "--json").document["instant"]
+    built = run("index", "run", table, instant, ALONE, "--duplicates", "newest")
+    validated = run("validate", table, "--index", "record_index")
+
+    assert built.code == validated.code == 0
+    assert "record_index: duplicates: " in built.out
+    assert "duplicates: " in validated.out
+
+
+def test_a_secondary_index_of_duplicate_keys_is_refused_or_has_each_value_of_a_key_once(
+    golden: Golden, run: Run
+) -> None:
+    table = golden("v9_cow_orders")
+    with_duplicate_keys(table, run)
+    both = (*KIND, "--type", "secondary_index_note", "--column", "note")
+
+    refused = run("index", "build", table, *both, ALONE)
+    built = run("index", "build", table, *both, ALONE, "--duplicates", "newest", "--json")
+    validated = run("validate", table, "--json")
+
+    assert (refused.code, built.code, validated.code) == (20, 0, 0)
+    states = {kind["kind"]: (kind["state"], kind["duplicates"] > 0) for kind in built.document["kinds"]}
+    assert states == {"record_index": ("ready", True), "secondary_index_note": ("ready", True)}
+    statuses = {check["index"]: check["status"] for check in validated.document["checks"]}
+    assert statuses == dict.fromkeys(["files", "record_index", "secondary_index_note"], "ok")
+
+
 def test_an_index_by_partition_is_built_found_and_valid(golden: Golden, run: Run) -> None:
     table = golden(PLAIN)
 

@@ -9,9 +9,13 @@ from pyspark.sql import SparkSession
 def rows_where(
     spark: SparkSession, version: str, table: str, predicates: Sequence[str], options: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """For each predicate the ascending keys of the rows that match, and how many files, or slices, were looked into."""
+    """For each predicate the ascending keys of the rows that match, and how many files, or slices, were looked into.
+
+    Rows that do not say their key have it in `id`.
+    """
     rows = spark.read.format("hudi").options(**options).load(table)
-    return [_found(rows.where(predicate).select("_hoodie_record_key")) for predicate in predicates]
+    key = "_hoodie_record_key" if "_hoodie_record_key" in rows.columns else "id"
+    return [_found(rows.where(predicate).select(key)) for predicate in predicates]
 
 
 def rows_that_are(

@@ -13,11 +13,11 @@ from tests.interop import java
 
 
 def snapshot(spark: SparkSession, version: str, table: str, out: str, options: Mapping[str, str] | None = None) -> int:
-    """Writes the rows that Spark reads, meta columns included, to one parquet file in key order; says how many."""
+    """Writes the rows that Spark reads to one parquet file, ordered by their keys if it shows these; says how many."""
     rows = spark.read.format("hudi").options(**(options or {})).load(table)
     keys = [name for name in ("_hoodie_record_key", "_hoodie_partition_path") if name in rows.columns]
     with tempfile.TemporaryDirectory(dir=Path(out).parent) as folder:
-        rows.orderBy(*keys).coalesce(1).write.mode("overwrite").parquet(folder, compression="zstd")
+        rows.orderBy(*(keys or rows.columns)).coalesce(1).write.mode("overwrite").parquet(folder, compression="zstd")
         (part,) = Path(folder).glob("part-*.parquet")
         shutil.copy(part, out)
     return spark.read.parquet(out).count()

@@ -16,6 +16,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from hudi_engine.compute.keys import RecordKeys
 from hudi_engine.compute.local import LocalCompute
 from hudi_engine.compute.order import BuildOrder, Compute
 from hudi_engine.errors import EngineError
@@ -23,7 +24,6 @@ from hudi_engine.index.metadata_table import FOLDER
 from hudi_engine.open import open_table
 from hudi_engine.spark.compute import SparkCompute
 from hudi_engine.storage.protocol import Storage
-from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.table import Table
 from hudi_engine.watch import Watch
 
@@ -37,6 +37,7 @@ class Told(Watch):
         self.phases: list[tuple[str, int | None]] = []
         self.steps: Counter[str] = Counter()
         self.rows: Counter[str] = Counter()
+        self.said: list[str] = []
 
     def begin(self, phase: str, total: int | None = None) -> None:
         self.phases.append((phase, total))
@@ -47,7 +48,7 @@ class Told(Watch):
         self.rows[self.phases[-1][0]] += rows
 
     def say(self, what: str) -> None:
-        raise AssertionError(what)
+        self.said.append(what)
 
 
 def build(session: SparkSession, how: str, table: str, memory_bytes: int, **order: Any) -> dict[str, Any]:
@@ -67,18 +68,26 @@ def build(session: SparkSession, how: str, table: str, memory_bytes: int, **orde
         "files": {file.file_id: [file.path, file.size_bytes, file.entries] for file in built.files},
         "keys": built.keys,
         "stored": _taken(opened.storage),
+        "said": watch.said,
+        "duplicates": built.duplicates,
         "phases": [[name, total, watch.steps[name], watch.rows[name]] for name, total in watch.phases],
     }
 
 
 def _order(
-    table: Table, shards: int, *, is_partitioned: bool = False, is_first_slice_twice: bool = False
+    table: Table,
+    shards: int,
+    *,
+    is_partitioned: bool = False,
+    is_first_slice_twice: bool = False,
+    keeps_newest: bool = False,
 ) -> BuildOrder:
     snapshot = table.snapshot()
     slices = snapshot.slices[:1] * is_first_slice_twice + snapshot.slices
+    entries = RecordKeys(keeps_newest=keeps_newest)
     partitions = sorted({found.partition for found in slices}) if is_partitioned else [None]
     return BuildOrder(
-        reader=table.rows(snapshot, [RECORD_KEY]),
+        reader=table.rows(snapshot, entries.columns),
         slices=slices,
         shard_counts=dict.fromkeys(partitions, shards),
         instant=INSTANT,
@@ -86,6 +95,7 @@ def _order(
         table_version=table.config.version,
         zone=table.zone,
         created_ms=1,
+        entries=entries,
     )
 
 

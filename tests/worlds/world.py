@@ -3,7 +3,7 @@
 Everything that two processes can do to one table happens here in one: `StagedStorage` says when.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -59,6 +59,7 @@ class World:
     locks: InProcessLocks = field(default_factory=InProcessLocks)
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     runs: Iterator[int] = field(default_factory=lambda: count(1))
+    conf: Mapping[str, str] = field(default_factory=lambda: CONF)
 
     def site(self, name: str = "engine", storage: Storage | None = None, watch: Watch | None = None) -> Site:
         """What an engine of this name works with; each has an owner and a lock object of its own."""
@@ -67,7 +68,7 @@ class World:
         return Site(
             storage=chosen,
             clock=self.clock,
-            conf=CONF,
+            conf=self.conf,
             lock=self.lock(owner),
             heartbeats=Heartbeats(chosen, self.clock, LEASE, self._pace(chosen)),
             owner=owner,

@@ -22,6 +22,7 @@ UPTO: Final = "hudi.engine.upto"
 COVERS: Final = "hudi.engine.covers"
 INDEXES: Final = "hudi.engine.indexes"
 READ_AT: Final = "hudi.engine.read_at"
+DUPLICATES: Final = "hudi.engine.duplicates"
 CAUGHT_UP: Final = "hudi.engine.caught_up"
 """Extra metadata of our commits to the metadata table: by which attempt at which plan; of a base what it was made of;
 of a catch-up the instant that the index has with it."""
@@ -115,6 +116,12 @@ def base_of(index: str, commit: CommitMetadata, instant: str, completed_at: str)
     attempt = int(number) if number.isascii() and number.isdecimal() else 0
     # The archive of version 6 may not know when a commit completed; no proof was made before the base was read.
     return Base(index, instant, completed_at or read_at, extra[PLAN], attempt, extra[UPTO], read_at, covers)
+
+
+def duplicates_of(commit: CommitMetadata) -> Mapping[str, int]:
+    """By index how many record keys had several rows when the commit made its base, where any had."""
+    pairs = (pair.rpartition("=") for pair in commit.extra.get(DUPLICATES, "").split(",") if pair)
+    return {name: int(count) for name, _, count in pairs if count.isascii() and count.isdecimal()}
 
 
 def find_base(metadata: MetadataTable, plan: str, index: str) -> Base | None:

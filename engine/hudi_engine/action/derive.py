@@ -6,12 +6,14 @@ current slices of the file groups have that it touched.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_engine.action.keeping import Question
+from hudi_engine.action.newest import newest_of_each, rows_elsewhere, rows_with
 from hudi_engine.action.reading import Group, Reading, ShardState
 from hudi_engine.compute.keys import keys_of
 from hudi_engine.errors import Contradiction
@@ -67,17 +69,21 @@ def deleted(commit: CommitMetadata) -> frozenset[tuple[str, str]]:
     return frozenset((partition, name) for partition, names in commit.cleaned.items() for name in names)
 
 
-def derive(reading: Reading, question: Question) -> Changes:
+def derive(reading: Reading, question: Question, *, keeps_newest: bool = False) -> Changes:
     """What the index lacks, or has too much, of these file groups; one group's keys are in memory at a time.
 
-    `Contradiction` with examples if a key has several rows where the index has room for one.
+    Of a key that has several rows where the index has room for one, the row that was written last counts if
+    `keeps_newest`; else there is a `Contradiction` with examples.
     """
     groups = sorted(question.groups)
-    found = _Found(reading)
+    found = _Found(reading, keeps_newest)
     scanned = _pointing_at(reading, [group for group in groups if reading.may_lack_files(group)])
     for group in groups:
         found.compare(group, question, scanned.get(group, _NO_KEYS))
-    found.require_one_place()
+    if keeps_newest:
+        found.keep_newest(question)
+    else:
+        found.require_one_place()
     return found.changes()
 
 
@@ -86,6 +92,7 @@ class _Found:
     """What comes together while file groups are looked at one by one."""
 
     reading: Reading
+    keeps_newest: bool
     puts: list[pa.Table] = field(default_factory=list)
     stale: list[pa.Table] = field(default_factory=list)
     seen: list[pa.Table] = field(default_factory=list)
@@ -96,7 +103,10 @@ class _Found:
         """One file group's keys with what the index says of them."""
         current = self._keys_of(group)
         self.looked_at += len(current)
-        _refuse_repeated(group, current)
+        if self.keeps_newest:
+            current = pc.unique(current)
+        else:
+            _refuse_repeated(group, current)
         former = _minus(_union([*self._named_keys(group), scanned]), current)
         rows = rows_of(self.reading, group[0], _union([current, former]))
         here = rows.filter(_is_at(rows, group))["key"]
@@ -123,13 +133,39 @@ class _Found:
             if len(twice := _common(self._keys_of(group), keys)):
                 raise self._duplicates(twice, pa.concat_tables([puts, self._located(twice, group)]))
 
+    def keep_newest(self, question: Question) -> None:
+        """Put each key at its newest row alone, also where a row that the index does not know remains of it."""
+        puts, stale, seen = self._all_puts(), self._all_stale(), self._all_seen()
+        groups = {*_groups_of(puts), *self._replaced_places(puts)}
+        rows = self._before_later(rows_with(self.reading, groups, puts["key"]), seen, question)
+        lost = stale.filter(pc.invert(pc.is_in(self._entry(stale), self._entry(puts))))
+        rows = pa.concat_tables([rows, rows_elsewhere(self.reading, question.groups, lost)])
+        newest = newest_of_each(rows, is_partitioned=self.reading.is_partitioned)
+        lacking = newest.filter(pc.invert(pc.is_in(_place(newest), _place(seen))))
+        for group in _groups_of(lacking):
+            self.slices.setdefault(group, self.reading.slice_of(group))
+        self.puts = [
+            self._located(_one(lacking.filter(_is_at(lacking, group))["key"]), group) for group in _groups_of(lacking)
+        ]
+
+    def _before_later(self, rows: pa.Table, seen: pa.Table, question: Question) -> pa.Table:
+        """The rows without those that a later commit wrote, where the index has another row of the key until then.
+
+        The entry of the later commit has a higher instant than what is written for this one, and overrides it.
+        """
+        later = [pa.scalar(False), *(_is_at(rows, group) for group in question.later)]
+        is_late = pc.greater(rows["written"], int(question.instant[:17].ljust(17, "0")))
+        is_left = pc.and_(is_late, reduce(pc.or_, later))
+        present = rows.filter(pc.is_in(_place(rows), _place(seen)))
+        return rows.filter(pc.invert(pc.and_(is_left, pc.is_in(self._entry(rows), self._entry(present)))))
+
     def changes(self) -> Changes:
-        puts = self._all_puts()
-        stale = pa.concat_tables([DELETES.empty_table(), *self.stale])
+        puts, stale, seen = self._all_puts(), self._all_stale(), self._all_seen()
         # What has moved is stale where it was and put where it is; the new entry takes the place of the old.
         is_put = pc.is_in(self._entry(stale), self._entry(puts))
-        seen = pa.concat_tables([PUTS.empty_table(), *self.seen])
         deletes = stale.filter(pc.invert(is_put))
+        changed = pa.chunked_array([*self._entry(puts).chunks, *self._entry(deletes).chunks], pa.large_binary())
+        seen = seen.filter(pc.is_in(self._entry(seen), changed.combine_chunks()))
         return Changes(puts, deletes, seen, self.slices, self.reading.shard_states(), self.looked_at)
 
     def _keys_of(self, group: Group) -> pa.Array:
@@ -165,13 +201,17 @@ class _Found:
     def _all_puts(self) -> pa.Table:
         return pa.concat_tables([PUTS.empty_table(), *self.puts])
 
+    def _all_stale(self) -> pa.Table:
+        return pa.concat_tables([DELETES.empty_table(), *self.stale])
+
+    def _all_seen(self) -> pa.Table:
+        return pa.concat_tables([PUTS.empty_table(), *self.seen])
+
     def _replaced_places(self, puts: pa.Table) -> Mapping[Group, pa.Array]:
         """By file group the keys to be put elsewhere that the index has there."""
-        seen = pa.concat_tables([PUTS.empty_table(), *self.seen])
+        seen = self._all_seen()
         replaced = seen.filter(pc.is_in(self._entry(seen), self._entry(puts)))
-        places = replaced.select(["partition", "file_id"]).group_by(["partition", "file_id"]).aggregate([])
-        groups = [(place["partition"], place["file_id"]) for place in places.to_pylist()]
-        return {group: _one(replaced.filter(_is_at(replaced, group))["key"]) for group in groups}
+        return {group: _one(replaced.filter(_is_at(replaced, group))["key"]) for group in _groups_of(replaced)}
 
     def _entry(self, rows: pa.Table) -> pa.ChunkedArray:
         """What tells entries apart: their key and, of an index by partition, that."""
@@ -189,8 +229,20 @@ class _Found:
         return Contradiction(
             f"{self.reading.metadata.data.storage.location}: {len(pc.unique(keys))} record keys have several rows, for "
             f"example {'; '.join(where)}. A record index has one place for each key. Remove the duplicates, or build "
-            "an index by partition if keys are unique within a partition; what was begun is undone."
+            "an index by partition if keys are unique within a partition, or with --duplicates newest; what was begun "
+            "is undone."
         )
+
+
+def _groups_of(rows: pa.Table) -> list[Group]:
+    places = rows.select(["partition", "file_id"]).group_by(["partition", "file_id"]).aggregate([])
+    return sorted((place["partition"], place["file_id"]) for place in places.to_pylist())
+
+
+def _place(rows: pa.Table) -> pa.ChunkedArray:
+    """What tells rows of one key apart that are in several file groups, with the key."""
+    texts = [pc.cast(rows[name], pa.large_binary()) for name in ("partition", "file_id")]
+    return pc.binary_join_element_wise(*texts, rows["key"], pa.scalar(b"\0", pa.large_binary()))
 
 
 def _places(rows: pa.Table) -> str:
@@ -205,7 +257,8 @@ def _refuse_repeated(group: Group, keys: pa.Array) -> None:
     named = ", ".join(repr(key.decode(errors="replace")) for key in twice.to_pylist())
     raise Contradiction(
         f"{group[0]}/{group[1]}: record keys with several rows in this file group, for example {named}. A record index "
-        "has one place for each key. Remove the duplicates; what was begun is undone."
+        "has one place for each key. Remove the duplicates, or build with --duplicates newest; what was begun is "
+        "undone."
     )
 
 

@@ -38,6 +38,7 @@ from hudi_engine.index.ranges import REMOTE_READERS, in_order
 from hudi_engine.storage.protocol import FileStat, is_remote
 from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.file_view import FileView
+from hudi_engine.table.merge_mode import require_meta_columns
 from hudi_engine.table.snapshot import Snapshot
 from hudi_engine.table.table import Table
 from hudi_engine.table.timeline import Timeline
@@ -76,6 +77,10 @@ class FileIndexKeeping:
                 f"{table.storage.location}: its base files are {base_format}, and {self.kind} is made of what Parquet "
                 "files say of themselves. Leave this index out."
             )
+        if self.kind is IndexKind.BLOOM_FILTERS:
+            require_meta_columns(table.config, table.storage.location, "bloom filters are made of them")
+        if table.config.is_merge_on_read:
+            require_meta_columns(table.config, table.storage.location, "logs are not read without them")
         shard_count(self.conf, *_SHARDS[self.kind])
         if self.kind is IndexKind.COLUMN_STATS:
             most_columns(self.conf)

@@ -11,6 +11,7 @@ from hudi_engine.action.plans import IS_PARTITIONED
 from hudi_engine.action.reading import Reading
 from hudi_engine.action.shard_changes import RecordCorrection
 from hudi_engine.action.site import Site
+from hudi_engine.compute.duplicates import keeps_newest
 from hudi_engine.compute.estimate import shard_counts
 from hudi_engine.compute.keys import RecordKeys
 from hudi_engine.compute.shard_rule import ShardRule
@@ -18,9 +19,8 @@ from hudi_engine.errors import Unsupported
 from hudi_engine.index.definitions import IndexDefinition
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import MetadataTable
-from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.contents import CommitMetadata
-from hudi_engine.table.merge_mode import require_readable_rows
+from hudi_engine.table.merge_mode import require_meta_columns, require_readable_rows
 from hudi_engine.table.table import Table
 
 _PARTITIONED_SINCE = 9
@@ -40,11 +40,7 @@ class RecordIndexKeeping:
 
     def refuse(self, table: Table, others: Collection[str]) -> None:
         where = table.storage.location
-        if not table.config.has_meta_columns:
-            raise Unsupported(
-                f"{where}: hoodie.populate.meta.fields=false, so rows do not say their record key, which a record "
-                "index is made of. Use the index of Hudi's own writers for this table."
-            )
+        require_meta_columns(table.config, where, "a record index is made of them")
         if self.is_partitioned and table.config.version < _PARTITIONED_SINCE:
             raise Unsupported(
                 f"{where}: a record index by partition needs table version {_PARTITIONED_SINCE}, this table has "
@@ -52,16 +48,18 @@ class RecordIndexKeeping:
             )
         require_readable_rows(table.config)
         ShardRule.of(self.conf, is_partitioned=self.is_partitioned)
+        keeps_newest(self.conf)
 
     def make(self, site: Site, order: BaseOrder) -> Made:
-        reader = order.metadata.data.rows(order.snapshot, [RECORD_KEY])
-        return made_of_rows(site, order, reader, shard_counts(reader, self.is_partitioned, site.conf), RecordKeys())
+        entries = RecordKeys(keeps_newest=keeps_newest(self.conf))
+        reader = order.metadata.data.rows(order.snapshot, entries.columns)
+        return made_of_rows(site, order, reader, shard_counts(reader, self.is_partitioned, site.conf), entries)
 
     def concerns(self, commit: CommitMetadata) -> bool:
         return moves_records(commit)
 
     def derive(self, reading: Reading, question: Question) -> Correction:
-        return RecordCorrection(derive(reading, question))
+        return RecordCorrection(derive(reading, question, keeps_newest=keeps_newest(self.conf)))
 
     def definition(self, metadata: MetadataTable) -> IndexDefinition | None:
         if metadata.data.config.version < _FIRST_WITH_DEFINITION:

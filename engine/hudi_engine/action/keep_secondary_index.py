@@ -16,6 +16,7 @@ from hudi_engine.action.keeping import BaseOrder, Correction, Made, Overtaken, Q
 from hudi_engine.action.made_of_rows import made_of_rows
 from hudi_engine.action.reading import Group, Reading
 from hudi_engine.action.site import Site
+from hudi_engine.compute.duplicates import keeps_newest
 from hudi_engine.compute.estimate import shard_counts
 from hudi_engine.compute.order import ENTRIES
 from hudi_engine.compute.secondary_keys import SecondaryKeys
@@ -29,7 +30,7 @@ from hudi_engine.index.metadata_table import MetadataTable, definitions_of
 from hudi_engine.index.secondary_entries import secondary_value
 from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.file_view import FileSlice
-from hudi_engine.table.merge_mode import require_readable_rows
+from hudi_engine.table.merge_mode import require_meta_columns, require_readable_rows
 from hudi_engine.table.snapshot import RowReader, Snapshot
 from hudi_engine.table.table import Table
 
@@ -49,18 +50,20 @@ class SecondaryIndexKeeping:
         return Traits(is_logged_in_flight=False)
 
     def refuse(self, table: Table, others: Collection[str]) -> None:
+        require_meta_columns(table.config, table.storage.location, "a secondary index leads to them")
         timeline = table.timeline()
         schema = table.row_schema(Snapshot.of_no_slices(timeline, table.view(timeline)))
         has_record_index = IndexKind.RECORD_INDEX in others
         require_indexable(self._defined(table), schema, table.config.version, has_record_index=has_record_index)
         require_readable_rows(table.config)
         ShardRule.of(self.conf, is_partitioned=False)
+        keeps_newest(self.conf)
         record_index = definitions_of(table).get(IndexKind.RECORD_INDEX.value)
         if record_index is not None and record_index.is_partitioned:
             raise beside_partitioned(table, self.name)
 
     def make(self, site: Site, order: BaseOrder) -> Made:
-        entries = self._entries(order.metadata, order.snapshot)
+        entries = replace(self._entries(order.metadata, order.snapshot), keeps_newest=keeps_newest(self.conf))
         reader = order.metadata.data.rows(order.snapshot, entries.columns)
         return made_of_rows(site, order, reader, shard_counts(reader, False, site.conf), entries)
 
@@ -84,7 +87,7 @@ class SecondaryIndexKeeping:
         former = _minus(_together(key for group in question.groups for key in rows.since_base(group)), kept)
         present = present_of(reading, pa.concat_arrays([kept, former]))
         stale = former.filter(pc.is_in(former, present))
-        others = _groups_of(reading, stale) - question.groups
+        others = self._others(reading, stale) - question.groups
         stale = _minus(stale, _together(key for group in sorted(others) for key in rows.now(group)))
         lacking = _minus(kept, present)
         values = pa.repeat(pa.scalar(secondary_value(rows.table_version), pa.large_binary()), len(lacking))
@@ -96,6 +99,12 @@ class SecondaryIndexKeeping:
             shards=reading.shard_states(),
             looked_at=len(kept),
         )
+
+    def _others(self, reading: Reading, stale: pa.Array) -> frozenset[Group]:
+        """The file groups that may have rows of these entries; of a key with several the record index names one."""
+        if not keeps_newest(self.conf) or not len(stale):
+            return _groups_of(reading, stale)
+        return frozenset((name, found.file_id) for name in reading.partitions() for found in reading.slices_of(name))
 
     def definition(self, metadata: MetadataTable) -> IndexDefinition | None:
         return self._defined(metadata.data)

@@ -31,10 +31,14 @@ class BaseOrder:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The HFiles of a base, and the file ids of all shards, also of those that have no entries."""
+    """The HFiles of a base, and the file ids of all shards, also of those that have no entries.
+
+    `duplicates` counts the keys that have several rows, of which the newest is in the index.
+    """
 
     files: tuple[ShardFile, ...]
     file_ids: tuple[str, ...]
+    duplicates: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,4 +27,5 @@ def made_of_rows(
         created_ms=site.clock.now_ms(),
         entries=entries,
     )
-    return Made(site.compute.build(build, site.storage, site.watch).files, shard_file_ids(counts, entries.index))
+    built = site.compute.build(build, site.storage, site.watch)
+    return Made(built.files, shard_file_ids(counts, entries.index), built.duplicates)

@@ -6,7 +6,7 @@ began before do not know of the index: the catch-up does for them what they leav
 
 from hudi_engine.action.attempts import all_reserved, require_newest
 from hudi_engine.action.base import BuiltBase
-from hudi_engine.action.coverage import ATTEMPT, COVERS, INDEXES, PLAN, READ_AT, UPTO
+from hudi_engine.action.coverage import ATTEMPT, COVERS, DUPLICATES, INDEXES, PLAN, READ_AT, UPTO
 from hudi_engine.action.definitions_file import write_definition
 from hudi_engine.action.execute import Run
 from hudi_engine.action.flags import flag_in_flight
@@ -58,6 +58,8 @@ def _commit(run: Run, base: BuiltBase) -> MetadataCommit:
         COVERS: ",".join(base.held.covers),
         READ_AT: base.held.read_at,
     }
+    if base.duplicates:
+        extra[DUPLICATES] = ",".join(f"{name}={count}" for name, count in base.duplicates.items())
     return MetadataCommit(run.attempt.base_instant, INITIAL, base.files, extra)
 
 

@@ -9,7 +9,7 @@ from hudi_engine.action.coverage import Base
 from hudi_engine.format.instant_names import Action, Instant
 from hudi_engine.format.names import parse_base_file, parse_log_file
 from hudi_engine.index.definitions import IndexDefinition
-from hudi_engine.index.files import listing_of
+from hudi_engine.index.files import listing_of, partitions
 from hudi_engine.index.index import Index
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import MetadataTable
@@ -51,7 +51,7 @@ class Reading:
     cleans: tuple[Clean, ...]
     cleaned: frozenset[Group]
     _partitions: dict[str, _Partition] = field(default_factory=dict)
-    _readers: list[RowReader] = field(default_factory=list)
+    _readers: dict[tuple[str, ...], RowReader] = field(default_factory=dict)
 
     @property
     def instant(self) -> str:
@@ -107,12 +107,16 @@ class Reading:
         """Of each shard of the index, by file id, what decides what it says."""
         return {shard.file_slice.file_id: self._state(shard.file_slice) for shard in self.index.shards}
 
-    def reader(self, instant: str | None = None) -> RowReader:
-        """Of the record keys of any slice, as of now or of an instant."""
-        if not self._readers:
+    def partitions(self) -> tuple[str, ...]:
+        """All partitions of the data."""
+        return tuple(partitions(self.files))
+
+    def reader(self, instant: str | None = None, columns: tuple[str, ...] = (RECORD_KEY,)) -> RowReader:
+        """Of the record keys of any slice, or of these columns, as of now or of an instant."""
+        if columns not in self._readers:
             now = Snapshot(self.instant, self.metadata.data_timeline, self.view, ())
-            self._readers.append(self.metadata.data.rows(now, [RECORD_KEY]))
-        (reader,) = self._readers
+            self._readers[columns] = self.metadata.data.rows(now, columns)
+        reader = self._readers[columns]
         return reader if instant is None else replace(reader, snapshot=replace(reader.snapshot, instant=instant))
 
     def _state(self, found: FileSlice) -> ShardState:

@@ -34,8 +34,13 @@ def check(request: JobRequest, phases: Phases) -> JobReport:
         Outcome.INVALID if is_bad else Outcome.VALID,
         _FAILED if is_bad else 0,
         reason="; ".join((*filter(None, map(_said, outcomes)), *found.first)),
-        kinds=tuple(KindReport(each.planned.index, _STATES.get(each.status, Outcome.INVALID)) for each in outcomes),
+        kinds=tuple(map(_kind_report, outcomes)),
     )
+
+
+def _kind_report(outcome: Checked) -> KindReport:
+    state = _STATES.get(outcome.status, Outcome.INVALID)
+    return KindReport(outcome.planned.index, state, duplicates=outcome.duplicates)
 
 
 @dataclass(frozen=True, slots=True)

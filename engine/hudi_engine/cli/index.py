@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -16,7 +16,7 @@ from hudi_engine.cli.index_status import show_status
 from hudi_engine.cli.jobs import carry_out
 from hudi_engine.cli.options import Conf, Json, Location, Props, configuration
 from hudi_engine.concurrency.lock import SINGLE_WRITER_KEY
-from hudi_engine.contract import Action, ComputeKind, JobReport, JobRequest, KindReport, Malformed
+from hudi_engine.contract import Action, ComputeKind, DuplicateKeys, JobReport, JobRequest, KindReport, Malformed
 
 TIMEOUT_KEY = "hoodie.metadata.index.check.timeout.seconds"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -45,6 +45,13 @@ Columns = Annotated[
         "--column",
         metavar="[INDEX=]COLUMN",
         help="A column that column_stats or a secondary index is of; may be repeated.",
+    ),
+]
+Duplicates = Annotated[
+    DuplicateKeys,
+    typer.Option(
+        "--duplicates",
+        help="Record keys that several rows have: refuse the build, or index the row of each that was written last.",
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and change nothing.")]
@@ -120,6 +127,7 @@ def run(
     conf: Conf = None,
     props: Props = None,
     *,
+    duplicates: Duplicates = DuplicateKeys.REFUSE,
     compute: ComputeOption = ComputeKind.LOCAL,
     memory: Memory = "2g",
     scratch: Scratch = None,
@@ -129,7 +137,7 @@ def run(
 ) -> None:
     """Make the indexes of a plan, or go on where somebody stopped; `busy` if another runner works on it."""
     given = Given(conf, props, single_writer, timeout=timeout, scratch=scratch).properties()
-    work = _Work(compute, memory, instant)
+    work = _Work(compute, memory, instant, duplicates=duplicates)
     _do(_asked(location, Action.RUN, (), given, work), is_json=json)
 
 
@@ -142,6 +150,7 @@ def build(
     *,
     column: Columns = None,
     partitioned: Partitioned = False,
+    duplicates: Duplicates = DuplicateKeys.REFUSE,
     dry_run: DryRun = False,
     compute: ComputeOption = ComputeKind.LOCAL,
     memory: Memory = "2g",
@@ -152,7 +161,7 @@ def build(
 ) -> None:
     """Schedule and run, or go on with what an earlier call began: the same call, again and again, until it is done."""
     given = Given(conf, props, single_writer, partitioned, timeout, scratch).properties()
-    work = _Work(compute, memory, columns=_columns(kind, column or ()))
+    work = _Work(compute, memory, columns=_columns(kind, column or ()), duplicates=duplicates)
     request = _asked(location, Action.BUILD, tuple(kind), given, work)
     _do(request, is_dry=dry_run, is_json=json)
 
@@ -201,6 +210,7 @@ class _Work:
     memory: str = "2g"
     instant: str | None = None
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    duplicates: DuplicateKeys = DuplicateKeys.REFUSE
 
 
 def _columns(kinds: Sequence[str], given: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
@@ -221,10 +231,10 @@ def _asked(
     location: str, action: Action, kinds: tuple[str, ...], conf: Mapping[str, str], work: _Work | None = None
 ) -> JobRequest:
     work = work or _Work()
+    memory = _bytes(work.memory)
     try:
-        return JobRequest(
-            location, action, kinds, work.instant, conf, work.compute, _bytes(work.memory), columns=work.columns
-        )
+        asked = JobRequest(location, action, kinds, work.instant, conf, work.compute, memory, columns=work.columns)
+        return replace(asked, duplicates=work.duplicates)
     except Malformed as malformed:
         raise typer.BadParameter(str(malformed)) from malformed
 
@@ -251,6 +261,9 @@ def _show(report: JobReport) -> NoReturn:
     if report.kinds:
         columns = ["index", "state", "base", "caught up to", "keys>", "shards>", "size>"]
         screen.show_grid(f"{report.outcome}: {report.instant or ''}".rstrip(": "), columns, map(_row, report.kinds))
+        for kind in report.kinds:
+            if kind.duplicates:
+                typer.echo(f"{kind.kind}: duplicates: {kind.duplicates:,} record keys have several rows")
     if report.reason:
         typer.echo(f"hudi-engine: {screen.safe(report.reason)}", err=bool(report.exit_code))
     raise typer.Exit(report.exit_code)

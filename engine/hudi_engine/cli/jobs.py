@@ -6,14 +6,14 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hudi_engine.action.coverage import find_base
+from hudi_engine.action.coverage import duplicates_of, find_base
 from hudi_engine.action.drop import run_drop
 from hudi_engine.action.index import End, Ready, Redo, build, run
 from hudi_engine.action.plans import pending_plans
 from hudi_engine.action.schedule import Skipped, schedule
 from hudi_engine.action.site import Site
 from hudi_engine.action.undo import run_abort
-from hudi_engine.cli.asked import index_request_of, owner
+from hudi_engine.cli.asked import conf_of, index_request_of, owner
 from hudi_engine.cli.checking import check
 from hudi_engine.cli.compute_choice import compute_of
 from hudi_engine.cli.failures import DEBUG, exit_code, message
@@ -31,6 +31,7 @@ from hudi_engine.concurrency.lock import lock_of
 from hudi_engine.contract import MAX_PHASE, MAX_PHASES, Action, JobReport, JobRequest, KindReport, LockHolds, Outcome
 from hudi_engine.errors import Busy, EngineError, PlanChanged, Superseded, TimedOut
 from hudi_engine.storage.open import open_storage
+from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.health import index_health
 from hudi_engine.table.table import Table, open_table
 from hudi_engine.watch import Watch
@@ -52,7 +53,7 @@ def carry_out(request: JobRequest) -> JobReport:
     except EngineError as refused:
         return replace(_Job(request).stopped(refused), engine=distribution())
     veil = veil_over(mounted)
-    job = _Job(replace(request, conf={**mounted, **request.conf}))
+    job = _Job(replace(request, conf={**mounted, **conf_of(request)}))
     with watching(request.progress_path, veil) as phases, stoppable():
         try:
             report = job.run(phases)
@@ -180,19 +181,19 @@ def _built(site: Site, built: Ready | Skipped | Redo, asked: tuple[str, ...] = (
 
 def _kind_report(site: Site, end: End) -> KindReport:
     size = next(index for index in index_health(site.table()) if index.name == end.index)
-    keys = _keys_of_base(site, end.plan, end.index)
-    return KindReport(end.index, Outcome.READY, end.upto, end.caught_up_to, keys, size.shards, size.size_bytes)
+    commit = _commit_of_base(site, end.plan, end.index)
+    keys = sum(stat.rows for stat in commit.stats if stat.partition == end.index)
+    duplicates = duplicates_of(commit).get(end.index, 0)
+    where = (end.index, Outcome.READY, end.upto, end.caught_up_to)
+    return KindReport(*where, keys, size.shards, size.size_bytes, duplicates)
 
 
-def _keys_of_base(site: Site, plan: str, name: str) -> int:
-    """How many entries the base was made with, as its commit says, while that is on the active timeline."""
+def _commit_of_base(site: Site, plan: str, name: str) -> CommitMetadata:
+    """What the commit of the base says, while that is on the active timeline: it has the number of entries."""
     metadata = site.metadata()
     base = find_base(metadata, plan, name)
     instant = None if base is None else metadata.timeline.find(base.instant)
-    if instant is None:
-        return 0
-    stats = metadata.table.commit(instant).stats
-    return sum(stat.rows for stat in stats if stat.partition == name)
+    return CommitMetadata("") if instant is None else metadata.table.commit(instant)
 
 
 def _plans_of(table: Table, kinds: tuple[str, ...]) -> list[str]:

@@ -165,6 +165,7 @@ def _check(outcome: Outcome) -> dict[str, object]:
         "reason": outcome.reason,
         "looked_at": outcome.looked_at,
         "discrepancies": outcome.discrepancies,
+        "duplicates": outcome.duplicates,
         "seconds": outcome.seconds,
     }
 
@@ -173,4 +174,5 @@ def _row(outcome: Outcome) -> list[object]:
     if outcome.status is Status.SKIPPED:
         return [outcome.planned.index, outcome.status, "", "", "", outcome.reason]
     counts = [f"{outcome.looked_at:,}", outcome.discrepancies, f"{outcome.seconds:.1f}"]
-    return [outcome.planned.index, outcome.status, *counts, outcome.reason]
+    duplicates = f"duplicates: {outcome.duplicates:,}" if outcome.duplicates else ""
+    return [outcome.planned.index, outcome.status, *counts, "; ".join(filter(None, (outcome.reason, duplicates)))]

@@ -50,7 +50,7 @@ def refuse_mixed_keys(table: Table) -> None:
     """Raise if base files have keys of both texts. Only tables that may have both are looked into, and only a sample:
     footers of some hundred file groups, the oldest to the newest, and the keys of a few where footers leave it open.
     """
-    if not _may_have_both(table.config):
+    if not table.config.has_meta_columns or not _may_have_both(table.config):
         return
     (field,) = table.config.record_key_fields
     snapshot = table.snapshot()

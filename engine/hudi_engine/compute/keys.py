@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
@@ -13,34 +13,41 @@ from hudi_engine.format.hfile.cells import MAX_ROW_BYTES
 from hudi_engine.index.entries import value_of
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.table.config import TableConfig
-from hudi_engine.table.conform import RECORD_KEY
+from hudi_engine.table.conform import COMMIT_TIME, RECORD_KEY
 from hudi_engine.table.file_view import FileSlice
+from hudi_engine.table.merge_mode import require_meta_columns
 from hudi_engine.table.snapshot import RowReader
 from hudi_engine.table.zone import to_ms
 
-_META_FIELDS = "hoodie.populate.meta.fields"
+DATED: Final = pa.struct([pa.field("key", pa.large_binary()), pa.field("written", pa.int64())])
+"""A key, and the digits of the time of the commit that wrote its row, as a number."""
+_DIGITS: Final = 17
 
 
 def require_stored_keys(config: TableConfig, location: str) -> None:
     """Refuse a table whose files do not hold their record keys."""
-    if config.properties.get(_META_FIELDS, "true").strip().lower() == "false":
-        raise Unsupported(
-            f"{location}: {_META_FIELDS} is false, so that the data files do not hold their record keys, which a "
-            "record index is made of. It cannot be built for this table."
-        )
+    require_meta_columns(config, location, "a record index is made of them")
 
 
 @dataclass(frozen=True, slots=True)
 class RecordKeys:
-    """`RowEntries` of a record index: the record keys, each with the place of its file slice."""
+    """`RowEntries` of a record index: the record keys, each with the place of its file slice.
+
+    The reader's columns are those of `columns`.
+    """
 
     index: str = IndexKind.RECORD_INDEX.value
+    keeps_newest: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (RECORD_KEY, COMMIT_TIME) if self.keeps_newest else (RECORD_KEY,)
 
     def keys_of(self, reader: RowReader, found: FileSlice) -> Iterator[Any]:
-        return keys_of(reader, found)
+        return dated_keys_of(reader, found) if self.keeps_newest else keys_of(reader, found)
 
     def hashed(self, keys: Any) -> Any:
-        return keys
+        return keys.field("key") if self.keeps_newest else keys
 
     def value_of(self, found: FileSlice, table_version: int, zone: ZoneInfo) -> bytes:
         instant_ms = to_ms(found.base_instant, zone)
@@ -62,6 +69,22 @@ def keys_of(reader: RowReader, found: FileSlice) -> Iterator[Any]:
         for chunk in rows[RECORD_KEY].chunks:
             if len(chunk):
                 yield _checked(chunk, found)
+
+
+def dated_keys_of(reader: RowReader, found: FileSlice) -> Iterator[Any]:
+    """The same with when each row was written, by the type DATED. The reader has the commit times, too."""
+    for rows in reader.rows_of(found):
+        for batch in rows.to_batches():
+            if len(batch):
+                written = _as_number(batch.column(COMMIT_TIME))
+                yield pa.StructArray.from_arrays([_checked(batch.column(RECORD_KEY), found), written], fields=[*DATED])
+
+
+def _as_number(times: Any) -> Any:
+    """Instant times as numbers in the same order; nought for what is no time, as bootstrapped files may have it."""
+    times = pc.utf8_slice_codeunits(times, 0, _DIGITS)
+    is_time = pc.fill_null(pc.match_substring_regex(times, "^[0-9]+$"), False)
+    return pc.cast(pc.utf8_rpad(pc.if_else(is_time, times, "0"), _DIGITS, "0"), pa.int64())
 
 
 def _checked(texts: Any, found: FileSlice) -> Any:

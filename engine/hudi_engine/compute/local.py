@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from hudi_engine.compute.duplicates import Duplicates, refuse_duplicates
+from hudi_engine.compute.duplicates import Duplicates
 from hudi_engine.compute.file_entries import Room, build_of_files
 from hudi_engine.compute.keys import require_stored_keys
 from hudi_engine.compute.order import BuildOrder, Built, FileOrder
-from hudi_engine.compute.runs import RUN, SliceKeys, run_of
-from hudi_engine.compute.shard import ShardResult, ShardWriter, recipe_of, values_of
+from hudi_engine.compute.runs import SliceKeys, run_of, schema_of
+from hudi_engine.compute.shard import ShardResult, ShardWriter, built_of
 from hudi_engine.compute.shard_names import Group, ShardAttempt, groups_of, shard_file_ids
 from hudi_engine.compute.spill import Spill
 from hudi_engine.compute.split import split_all
@@ -45,7 +45,7 @@ class LocalCompute:
     def build(self, order: BuildOrder, storage: Storage, watch: Watch) -> Built:
         require_stored_keys(order.reader.config, storage.location)
         with tempfile.TemporaryDirectory(dir=self.scratch, prefix="index-") as folder:
-            spill = Spill(Path(folder), self.memory_bytes // _PARTS, RUN, run_of)
+            spill = Spill(Path(folder), self.memory_bytes // _PARTS, schema_of(order.entries), run_of)
             self._read(order, spill, watch)
             return self._write(order, spill, storage, watch, Path(folder))
 
@@ -66,7 +66,7 @@ class LocalCompute:
     def _write(
         self, order: BuildOrder, spill: Spill[SliceKeys], storage: Storage, watch: Watch, scratch: Path
     ) -> Built:
-        writer = ShardWriter(values_of(order), recipe_of(order.table_version, order.created_ms))
+        writer = ShardWriter.of(order)
         targets = [
             ShardAttempt(file_id, place, order.attempt, 0, order.instant, order.entries.index)
             for place, file_id in enumerate(shard_file_ids(order.shard_counts, order.entries.index))
@@ -81,9 +81,7 @@ class LocalCompute:
                 if result.file is not None:
                     files.append(result.file)
                 watch.advance(1, 0 if result.file is None else result.file.entries)
-        refuse_duplicates(duplicates, order.slices, storage.location)
-        files.sort(key=lambda file: file.file_id)
-        return Built(tuple(files), sum(file.entries for file in files))
+        return built_of(files, duplicates, order, storage, watch)
 
 
 def _read_slice(order: BuildOrder, number: int, group: Group, spill: Spill[SliceKeys], is_over: Event) -> int:

@@ -19,11 +19,14 @@ ENTRIES: Final = pa.schema([pa.field("key", pa.large_binary()), pa.field("value"
 class RowEntries(Protocol):
     """Which entries an index has of rows, one for each; it can be sent to another process.
 
-    Arrays of keys are large binaries. `hashed` gives for each key what tells its shard.
+    Arrays of keys are large binaries. `hashed` gives for each key what tells its shard. Where `keeps_newest`, arrays of
+    keys are by the type DATED, and of a key that is there more than once the row that was written last counts.
     """
 
     @property
     def index(self) -> str: ...
+    @property
+    def keeps_newest(self) -> bool: ...
     def keys_of(self, reader: RowReader, found: FileSlice) -> Iterator[Any]: ...
     def hashed(self, keys: Any) -> Any: ...
     def value_of(self, found: FileSlice, table_version: int, zone: ZoneInfo) -> bytes: ...
@@ -113,17 +116,22 @@ class ShardFile:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The HFiles of a new index by file id, none for a shard without keys, and how many keys they have."""
+    """The HFiles of a new index by file id, none for a shard without keys, and how many keys they have.
+
+    `duplicates` counts the keys that have several rows, of which the newest is in the index.
+    """
 
     files: tuple[ShardFile, ...]
     keys: int
+    duplicates: int = 0
 
 
 class Compute(Protocol):
     """Who reads all rows of a table and writes their entries as shards, by threads or by a cluster.
 
     `storage` is that of the data table. Files are only created, never changed; what a build that failed has created
-    is its caller's to delete. A key that is there twice, where it may be once, raises `Contradiction`.
+    is its caller's to delete. A key that is there twice, where it may be once, raises `Contradiction`,
+    unless the entries of the order keep the newest.
     """
 
     def build(self, order: BuildOrder, storage: Storage, watch: Watch) -> Built: ...

@@ -7,19 +7,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_engine.compute.order import ENTRIES
+from hudi_engine.compute.keys import DATED
+from hudi_engine.compute.order import ENTRIES, RowEntries
 from hudi_engine.compute.sort import sort_order
 
 RUN: Final = pa.schema(
     [pa.field("key", pa.large_binary(), nullable=False), pa.field("slice", pa.int32(), nullable=False)]
 )
+DATED_RUN: Final = pa.schema([*RUN, pa.field("written", pa.int64(), nullable=False)])
 # A piece is worked upon while it is in the processor's cache; of long keys it has few.
 _PIECE_ROWS: Final = 1 << 15
 _PIECE_BYTES: Final = 2 << 20
 
 
 class SliceKeys(NamedTuple):
-    """Keys, a large binary array in any order, whose rows are all in the slice of this number."""
+    """Keys in any order, whose rows are all in the slice of this number: large binaries, or such by the type DATED."""
 
     keys: Any
     number: int
@@ -30,10 +32,19 @@ class SliceKeys(NamedTuple):
 
 
 def run_of(gathered: Sequence[SliceKeys], piece_bytes: int = _PIECE_BYTES) -> Iterator[Any]:
-    """All these keys as one run: record batches by the schema RUN, each made when it is asked for."""
+    """All these keys as one run: record batches by the schema RUN or DATED_RUN, each made when it is asked for."""
     keys = pa.concat_arrays([some.keys for some in gathered])
     numbers = np.repeat(np.array([some.number for some in gathered], np.int32), [len(some.keys) for some in gathered])
-    return sorted_run(pa.record_batch([keys, pa.array(numbers)], schema=RUN), piece_bytes)
+    if keys.type == DATED:
+        columns, schema = [keys.field("key"), pa.array(numbers), keys.field("written")], DATED_RUN
+    else:
+        columns, schema = [keys, pa.array(numbers)], RUN
+    return sorted_run(pa.record_batch(columns, schema=schema), piece_bytes)
+
+
+def schema_of(entries: RowEntries) -> pa.Schema:
+    """That of the runs of these entries."""
+    return DATED_RUN if entries.keeps_newest else RUN
 
 
 def run_of_entries(gathered: Sequence[pa.Table], piece_bytes: int = _PIECE_BYTES) -> Iterator[Any]:

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
+from hudi_engine.compute.keys import DATED
 from hudi_engine.errors import Unsupported
 from hudi_engine.index.definitions import IndexVersion
 from hudi_engine.index.keys import hashed_part
@@ -19,10 +20,14 @@ from hudi_engine.table.snapshot import RowReader
 
 @dataclass(frozen=True, slots=True)
 class SecondaryKeys:
-    """`RowEntries` of a secondary index of this name and column; the reader's columns are those of `columns`."""
+    """`RowEntries` of a secondary index of this name and column; the reader's columns are those of `columns`.
+
+    Rows of one key and value have the same entry: where it may be there more than once, any of them counts.
+    """
 
     index: str
     column: Column
+    keeps_newest: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -32,7 +37,7 @@ class SecondaryKeys:
         for rows in reader.rows_of(found):
             for batch in rows.to_batches():
                 if keys := self.of(batch, f"{found.partition or '.'}/{found.file_id}"):
-                    yield keys
+                    yield _dated(keys) if self.keeps_newest else keys
 
     def of(self, rows: pa.RecordBatch, where: str) -> Any:
         """The keys of these rows' entries; `where` they are is said with what cannot be indexed."""
@@ -43,7 +48,12 @@ class SecondaryKeys:
             raise Unsupported(f"{where}: {refused}") from refused
 
     def hashed(self, keys: Any) -> Any:
-        return keys if self.column.version is IndexVersion.V1 else hashed_part(keys)
+        plain = keys.field("key") if self.keeps_newest else keys
+        return plain if self.column.version is IndexVersion.V1 else hashed_part(plain)
 
     def value_of(self, found: FileSlice, table_version: int, zone: ZoneInfo) -> bytes:
         return secondary_value(table_version)
+
+
+def _dated(keys: Any) -> Any:
+    return pa.StructArray.from_arrays([keys, pa.repeat(pa.scalar(0, pa.int64()), len(keys))], fields=[*DATED])

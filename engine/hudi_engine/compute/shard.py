@@ -10,14 +10,15 @@ from typing import IO, Any, Final
 
 import pyarrow as pa
 
-from hudi_engine.compute.duplicates import Duplicates, unique
-from hudi_engine.compute.order import ENTRIES, BuildOrder, ShardFile
+from hudi_engine.compute.duplicates import Duplicates, newest, ranks_of, refuse_duplicates, told, unique
+from hudi_engine.compute.order import ENTRIES, BuildOrder, Built, ShardFile
 from hudi_engine.compute.shard_names import ShardAttempt
 from hudi_engine.format.hfile.write import Recipe, hfile_chunks
 from hudi_engine.index.entries import WRITTEN_SCHEMA
 from hudi_engine.index.metadata_table import FOLDER
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.storage.scratch import room_in
+from hudi_engine.watch import Watch
 
 _PART_BYTES: Final = 1 << 20
 _FOR: Final = (
@@ -39,7 +40,10 @@ def recipe_of(table_version: int, created_ms: int, threads: int = 1) -> Recipe:
 
 @dataclass(frozen=True, slots=True)
 class ShardResult:
-    """What became of one shard: its file if it has keys, or the rows because of which it was not written."""
+    """What became of one shard: its file if it has keys, and the keys that several rows have.
+
+    Unless the newest of these is kept there is no file because of them.
+    """
 
     file: ShardFile | None
     duplicates: Duplicates
@@ -47,21 +51,42 @@ class ShardResult:
 
 @dataclass(frozen=True, slots=True)
 class ShardWriter:
-    """Writes any shard of one index. It can be sent to another process."""
+    """Writes any shard of one index. It can be sent to another process.
+
+    With `ranks`, by slice, the newest row of each key counts.
+    """
 
     values: Any
     recipe: Recipe
+    ranks: Any = None
+
+    @classmethod
+    def of(cls, order: BuildOrder) -> "ShardWriter":
+        ranks = ranks_of(order.slices) if order.entries.keeps_newest else None
+        return cls(values_of(order), recipe_of(order.table_version, order.created_ms), ranks)
 
     def write(self, run: Iterable[Any], target: ShardAttempt, storage: Storage, scratch: Path) -> ShardResult:
         """The HFile made of a run. Whether there is to be one is known at its end only."""
         duplicates = Duplicates()
-        with hfile_of(self._entries(unique(run, duplicates)), self.recipe, scratch) as made:
-            file = None if duplicates.count else made.create(target, storage)
+        once = unique(run, duplicates) if self.ranks is None else newest(run, duplicates, self.ranks)
+        with hfile_of(self._entries(once), self.recipe, scratch) as made:
+            is_refused = duplicates.rows and self.ranks is None
+            file = None if is_refused else made.create(target, storage)
         return ShardResult(file, duplicates)
 
     def _entries(self, run: Iterable[Any]) -> Iterator[Any]:
         for piece in run:
             yield pa.record_batch([piece["key"], self.values.take(piece["slice"])], schema=ENTRIES)
+
+
+def built_of(files: Iterable[ShardFile], found: Duplicates, order: BuildOrder, storage: Storage, watch: Watch) -> Built:
+    """What became of all shards; `Contradiction` if keys that have several rows are refused."""
+    if not order.entries.keeps_newest:
+        refuse_duplicates(found, order.slices, storage.location)
+    elif found.rows:
+        watch.say(f"{told(found, order.slices)}. Of each key the row that was written last is indexed")
+    ascending = sorted(files, key=lambda file: file.file_id)
+    return Built(tuple(ascending), sum(file.entries for file in ascending), found.keys)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from hudi_engine.contract.request import (
     MAX_REQUEST_BYTES,
     Action,
     ComputeKind,
+    DuplicateKeys,
     JobRequest,
 )
 from hudi_engine.contract.seen import (
@@ -52,6 +53,7 @@ __all__ = [
     "MAX_SENTENCE",
     "Action",
     "ComputeKind",
+    "DuplicateKeys",
     "IndexSeen",
     "IndexState",
     "JobReport",

@@ -60,6 +60,7 @@ class Outcome(StrEnum):
 class KindReport:
     """What became of one index: the instant its base files are of, that up to which it holds all, and its size.
 
+    `duplicates` counts record keys that have several rows: in the base of a build, or in all that a validation met.
     In the report of a plan keys and shards are reckoned.
     """
 
@@ -70,12 +71,13 @@ class KindReport:
     keys: int = 0
     shards: int = 0
     size_bytes: int = 0
+    duplicates: int = 0
 
     def __post_init__(self) -> None:
         require_name("kind", self.kind, MAX_NAME)
         require_instant("base", self.base)
         require_instant("caught_up_to", self.caught_up_to)
-        for name in ("keys", "shards", "size_bytes"):
+        for name in ("keys", "shards", "size_bytes", "duplicates"):
             require_count(name, getattr(self, name))
 
     @staticmethod
@@ -89,6 +91,7 @@ class KindReport:
             keys=given.take_or("keys", a_whole, 0),
             shards=given.take_or("shards", a_whole, 0),
             size_bytes=given.take_or("size_bytes", a_whole, 0),
+            duplicates=given.take_or("duplicates", a_whole, 0),
         )
         given.require_no_more()
         return report

@@ -49,7 +49,17 @@ class Action(StrEnum):
     VALIDATE = "validate"
 
 
+class DuplicateKeys(StrEnum):
+    """What becomes of a build on a table where a record key has several rows."""
+
+    REFUSE = "refuse"
+    NEWEST = "newest"  # the row of each key that was written last is indexed
+
+
 _OF_KINDS = (Action.PLAN, Action.BUILD, Action.SCHEDULE, Action.DROP)
+
+
+_BUILDING = (Action.PLAN, Action.BUILD, Action.RUN)
 
 
 class ComputeKind(StrEnum):
@@ -67,7 +77,8 @@ class JobRequest:
     They are for what must not stand in a request; `conf` wins over them. `progress_path` is a file that always holds
     the newest `RunProgress`. `plan_hash` is that of the plan which a build is to carry out and no other. `sample` is
     of how many file groups a validation looks at. `columns` are, by the name of an index among `kinds`, those that it
-    is to be of: one of a secondary index; of column stats any, or those that writers choose by themselves.
+    is to be of: one of a secondary index; of column stats any, or those that writers choose by themselves. `duplicates`
+    is what a build does with record keys that have several rows.
     """
 
     table: str
@@ -83,6 +94,7 @@ class JobRequest:
     plan_hash: str | None = None
     sample: int | None = None
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    duplicates: DuplicateKeys = DuplicateKeys.REFUSE
 
     def __post_init__(self) -> None:
         require_name("table", self.table, MAX_LOCATION)
@@ -100,6 +112,8 @@ class JobRequest:
         _require_of_one_action("sample", self.sample, self.action, Action.VALIDATE)
         if self.sample is not None:
             require_count("sample", self.sample, least=1)
+        if self.duplicates is not DuplicateKeys.REFUSE and self.action not in _BUILDING:
+            raise Malformed(f"duplicates: given with {self.action}, expected with {', '.join(_BUILDING)} only")
         for name, columns in self.columns.items():
             _require_columns(name, columns, self.kinds)
         if self.action in _OF_KINDS and not self.kinds:
@@ -133,6 +147,7 @@ class JobRequest:
             plan_hash=given.take_or("plan_hash", or_none(a_text), None),
             sample=given.take_or("sample", or_none(a_whole), None),
             columns=given.take_or("columns", _columns_by_name, {}),
+            duplicates=given.take_or("duplicates", one_of(DuplicateKeys), DuplicateKeys.REFUSE),
         )
         given.require_no_more()
         return request

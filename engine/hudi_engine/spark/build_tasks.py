@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from pyspark import Accumulator, Broadcast
 
 from hudi_engine.compute.heap import share_heaps
+from hudi_engine.compute.keys import DATED
 from hudi_engine.compute.order import RowEntries
-from hudi_engine.compute.runs import RUN, SliceKeys, run_of
+from hudi_engine.compute.runs import SliceKeys, run_of, schema_of
 from hudi_engine.compute.shard import ShardResult, ShardWriter
 from hudi_engine.compute.shard_names import Group, ShardAttempt
 from hudi_engine.compute.spill import Spill
@@ -34,6 +35,7 @@ from hudi_engine.table.snapshot import RowReader, Snapshot
 
 # Borders of 32 bits do for a parcel, and are half as many bytes to send.
 _PARCEL: Final = pa.schema([pa.field("key", pa.binary()), pa.field("slice", pa.int32())])
+_DATED_PARCEL: Final = pa.schema([*_PARCEL, pa.field("written", pa.int64())])
 _LARGEST_PARCEL: Final = 1 << 30
 # Spark gathers some ten parcels for each shard, and makes their bytes once more, before it lets go of any.
 _PARCELS_HELD: Final = 20
@@ -123,7 +125,7 @@ class Writing:
         share_heaps()
         build = self.build.value
         with told_to_driver(), _ready_for_the_next(), _scratch() as folder:
-            spill = Spill(Path(folder), build.memory_bytes // _SPILL_PARTS, RUN, run_of)
+            spill = Spill(Path(folder), build.memory_bytes // _SPILL_PARTS, schema_of(build.entries), run_of)
             for _, content in parcels:
                 _unpack(content, place, spill)
             storage = WrittenOnce(build.reader.storage())
@@ -159,9 +161,12 @@ class _Packing:
 def _packed(gathered: list[tuple[Any, int]]) -> bytes:
     keys = pa.concat_arrays([keys for keys, _ in gathered])
     numbers = np.repeat(np.array([number for _, number in gathered], np.int32), [len(keys) for keys, _ in gathered])
+    is_dated = keys.type == DATED
+    schema, dates = (_DATED_PARCEL, [keys.field("written")]) if is_dated else (_PARCEL, [])
+    plain = pc.cast(keys.field("key") if is_dated else keys, pa.binary())
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, _PARCEL) as stream:
-        stream.write_batch(pa.record_batch([pc.cast(keys, pa.binary()), pa.array(numbers)], schema=_PARCEL))
+    with pa.ipc.new_stream(sink, schema) as stream:
+        stream.write_batch(pa.record_batch([plain, pa.array(numbers), *dates], schema=schema))
     return bytes(sink.getvalue())
 
 
@@ -170,6 +175,8 @@ def _unpack(content: bytes, place: int, spill: Spill[SliceKeys]) -> None:
         numbers = batch["slice"].to_numpy()
         borders = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(numbers)]
         keys = pc.cast(batch["key"], pa.large_binary())
+        if batch.schema == _DATED_PARCEL:
+            keys = pa.StructArray.from_arrays([keys, batch["written"]], fields=[*DATED])
         for start, end in pairwise(borders):
             spill.add([(place, SliceKeys(keys.slice(start, end - start), int(numbers[start])))])
 

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from hudi_engine.compute.duplicates import Duplicates, refuse_duplicates
+from hudi_engine.compute.duplicates import Duplicates
 from hudi_engine.compute.file_entries import Room, build_of_files
 from hudi_engine.compute.keys import require_stored_keys
 from hudi_engine.compute.order import BuildOrder, Built, FileOrder
-from hudi_engine.compute.shard import ShardResult, ShardWriter, recipe_of, values_of
+from hudi_engine.compute.shard import ShardResult, ShardWriter, built_of
 from hudi_engine.compute.shard_names import ShardAttempt, groups_of, shard_file_ids
 from hudi_engine.spark.build_tasks import Build, NumberedSlice, Reading, ShippedReader, Writing
 from hudi_engine.spark.jobs import Job, Phase
@@ -54,9 +54,7 @@ class SparkCompute:
         duplicates = Duplicates()
         for result in results:
             duplicates.add(result.duplicates)
-        refuse_duplicates(duplicates, order.slices, storage.location)
-        files = sorted((each.file for each in results if each.file is not None), key=lambda file: file.file_id)
-        return Built(tuple(files), sum(file.entries for file in files))
+        return built_of([each.file for each in results if each.file is not None], duplicates, order, storage, watch)
 
     def build_of_files(self, order: FileOrder[Any], storage: Storage, watch: Watch) -> Built:
         """By threads of the driver: footers of thousands of files are less work than tasks for them."""
@@ -84,7 +82,7 @@ class SparkCompute:
         return Build(
             entries=order.entries,
             reader=ShippedReader.of(order.reader, self.location, self.conf),
-            writer=ShardWriter(values_of(order), recipe_of(order.table_version, order.created_ms)),
+            writer=ShardWriter.of(order),
             groups=groups_of(order.shard_counts),
             targets=tuple(
                 # Of no task's try in particular: all write to one name, of which `WrittenOnce` makes one file.

@@ -66,12 +66,22 @@ def require_readable_rows(config: TableConfig) -> None:
     """Raise unless rows of this table can be read as Spark reads them."""
     if config.base_format is not BaseFormat.PARQUET:
         raise _refusal("hoodie.table.base.file.format", config.base_format, BaseFormat.PARQUET)
-    if not config.has_meta_columns:
+    if not config.has_meta_columns and config.is_merge_on_read:
         raise _refusal("hoodie.populate.meta.fields", "false", "true")
     if is_true(config.properties, "hoodie.datasource.write.drop.partition.columns"):
         raise _refusal("hoodie.datasource.write.drop.partition.columns", "true", "false")
     if config.is_merge_on_read:
         merge_mode(config)
+
+
+def require_meta_columns(config: TableConfig, location: str, made: str) -> None:
+    """Raise unless rows say their record key and place; `made` is what needs that, as "an index is made of them"."""
+    if not config.has_meta_columns:
+        raise Unsupported(
+            f"{location}: hoodie.populate.meta.fields=false, so the data files do not hold their record keys, and "
+            f"{made}. Only the key generator of the table's writers knows the keys. Leave this index out; what can be "
+            "done with such a copy-on-write table are read, column_stats and partition_stats."
+        )
 
 
 def _mode_of_payload(properties: Mapping[str, str]) -> MergeMode | None:

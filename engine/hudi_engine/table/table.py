@@ -216,21 +216,28 @@ class Table:
         return RowReader(self.storage, self.config, schema, select_columns(schema, columns), snapshot)
 
     def row_schema(self, snapshot: Snapshot) -> pa.Schema:
-        """The columns of this snapshot's rows: those of the last commit that could change them, meta columns first."""
+        """The columns of this snapshot's rows: those of the last commit that could change them, meta columns first.
+
+        Tables with `hoodie.populate.meta.fields=false` have no meta columns.
+        """
         for instant in reversed(snapshot.timeline.writes()):
             if instant.is_completed and instant.requested_at <= snapshot.instant:
                 commit = self.commit(instant)
                 if commit.schema and commit.operation not in _KEEP_THE_SCHEMA:
                     refuse_renamed_columns(commit, instant)
                     with _naming(self.path_of(instant)):
-                        return with_meta_columns(avro_schema.to_arrow(commit.schema))
+                        return self._whole(avro_schema.to_arrow(commit.schema))
         if created := self.config.properties.get("hoodie.table.create.schema"):
             with _naming(MAIN):
-                return with_meta_columns(avro_schema.to_arrow(created))
+                return self._whole(avro_schema.to_arrow(created))
         raise NotFound(
             f"{self.storage.location}: no commit up to {snapshot.instant or 'now'} says what columns the rows have, "
             "and hoodie.table.create.schema is not set. Let a Hudi writer commit to this table once."
         )
+
+    def _whole(self, schema: pa.Schema) -> pa.Schema:
+        """With Hudi's own columns, unless the table has none: its files then have them empty, and Spark shows none."""
+        return with_meta_columns(schema) if self.config.has_meta_columns else schema
 
     def _past(self, as_of: str, timeline: Timeline) -> str:
         """An instant whose files are all still there and can no longer change: Java's own two conditions."""

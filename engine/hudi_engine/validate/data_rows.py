@@ -7,9 +7,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hudi_engine.errors import CorruptFile, Unsupported
+from hudi_engine.errors import CorruptFile
 from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.file_view import FileSlice
+from hudi_engine.table.merge_mode import require_meta_columns
 from hudi_engine.table.snapshot import RowReader
 from hudi_engine.validate.fingerprints import Integers, Numbers, combined, fingerprints, texts_of
 from hudi_engine.validate.subject import Subject
@@ -21,13 +22,13 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 def reader_of(subject: Subject, columns: Sequence[str], what: str) -> RowReader:
     """A reader of record keys and of these columns; `what` is validated, for the message if there are no keys."""
-    properties = subject.table.config.properties
-    if properties.get("hoodie.populate.meta.fields", "true").lower() == "false":
-        raise Unsupported(
-            f"{subject.table.storage.location}: hoodie.populate.meta.fields is false, so that the data files do not "
-            f"hold their record keys, which {what} is compared with. Validate the other indexes by naming them."
-        )
+    require_record_keys(subject, what)
     return subject.table.rows(subject.looked_at, [RECORD_KEY, *columns])
+
+
+def require_record_keys(subject: Subject, what: str) -> None:
+    """Refuse to validate what is compared with record keys where the data files have none."""
+    require_meta_columns(subject.table.config, subject.table.storage.location, f"{what} is compared with them")
 
 
 def pieces_of(reader: RowReader, found: FileSlice) -> Iterator[pa.RecordBatch]:

@@ -21,7 +21,8 @@ from hudi_engine.validate.compare import ROOM, Piece, Room, Sides, suspects
 from hudi_engine.validate.data_rows import Flags, key_sizes, pieces_of, place_prints, reader_of
 from hudi_engine.validate.fingerprints import Numbers, combined, fingerprints
 from hudi_engine.validate.meeting import Dispute, Row, Terms, disputes
-from hudi_engine.validate.report import Discrepancy, Fault
+from hudi_engine.validate.outside import with_rows_outside
+from hudi_engine.validate.report import Discrepancy, DuplicateKey, Fault
 from hudi_engine.validate.sketch import Prints
 from hudi_engine.validate.spill import suspect_rows
 from hudi_engine.validate.subject import Subject, unless_files_vanish
@@ -29,11 +30,12 @@ from hudi_engine.validate.subject import Subject, unless_files_vanish
 _NAME = IndexKind.RECORD_INDEX
 
 
-def check_record_index(subject: Subject, room: Room = ROOM) -> Iterator[Discrepancy]:
+def check_record_index(subject: Subject, room: Room = ROOM) -> Iterator[Discrepancy | DuplicateKey]:
     """What the record index and the data files disagree about, key by key; in the order of keys within a part of them.
 
-    An entry is right if it names the one file group that has the key, lies in the shard where a look-up searches, and
-    is of a completed instant: another one was written by a commit that failed or was rolled back.
+    An entry is right if it names a file group that has the key, lies in the shard where a look-up searches, and is of
+    a completed instant: another one was written by a commit that failed or was rolled back. A key that has several
+    rows and not as many entries is told as such beside what is wrong with its entry, if anything is.
     """
     subject.table.require_certain_zone()
     index = subject.metadata.index(_NAME)
@@ -51,7 +53,7 @@ def check_record_index(subject: Subject, room: Room = ROOM) -> Iterator[Discrepa
     terms = Terms(("key", "partition") if is_partitioned else ("key",), ("partition", "file_id"))
     with unless_files_vanish():
         for part in suspects(sides, subject.watch, room):
-            for dispute in disputes(part, terms):
+            for dispute in with_rows_outside(subject, reader, disputes(part, terms)):
                 yield from _judged(dispute)
 
 
@@ -178,11 +180,11 @@ def _sampled_places(subject: Subject) -> Numbers:
     return place_prints(partitions, pa.array([found.file_id for found in subject.slices], pa.string()))
 
 
-def _judged(dispute: Dispute) -> Iterator[Discrepancy]:
+def _judged(dispute: Dispute) -> Iterator[Discrepancy | DuplicateKey]:
     """What is to be said about one key."""
     rows, entries = dispute.rows, dispute.entries
     if len(rows) > 1:
-        yield _said(Fault.DUPLICATE, dispute, rows[0].place, f"rows in {_all(rows)}", "one row")
+        yield DuplicateKey(dispute.key)
     if len(entries) > 1:
         yield _said(Fault.DUPLICATE, dispute, entries[0].place, f"entries for {_all(entries)}", "one entry")
     if not entries:

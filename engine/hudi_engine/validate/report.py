@@ -10,7 +10,7 @@ class Fault(StrEnum):
     MISSING = "missing"  # the data have it, the index does not
     WRONG = "wrong"  # both have it, and the index says something else
     GHOST = "ghost"  # the index has it, the data do not
-    DUPLICATE = "duplicate"  # a record key in two places of the data, or an entry twice in an index
+    DUPLICATE = "duplicate"  # an entry twice in an index
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,13 @@ class Discrepancy:
         """One line for people, whatever the key holds."""
         says = f"{self.index}: {self.fault} {self.key!r} at {self.place or '.'!r}"
         return f"{says}: found {self.found}, expected {self.expected}"
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateKey:
+    """A record key of several rows, which is no fault of an index: a record index leads to one of them."""
+
+    key: str
 
 
 def place_of(partition: str, file: str) -> str:

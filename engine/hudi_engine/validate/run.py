@@ -10,17 +10,17 @@ from hudi_engine.index.kinds import IndexKind, kind_of
 from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.validate.bloom_filters import check_bloom_filters
 from hudi_engine.validate.column_stats import check_column_stats
-from hudi_engine.validate.data_rows import reader_of
+from hudi_engine.validate.data_rows import reader_of, require_record_keys
 from hudi_engine.validate.files import check_files
 from hudi_engine.validate.partition_stats import check_partition_stats
 from hudi_engine.validate.record_index import check_record_index
-from hudi_engine.validate.report import Discrepancy
+from hudi_engine.validate.report import Discrepancy, DuplicateKey
 from hudi_engine.validate.secondary_index import check_secondary_index
 from hudi_engine.validate.secondary_values import column_of
 from hudi_engine.validate.subject import Subject
 from hudi_engine.validate.watch import Watch
 
-_Check = Callable[[Subject, str], Iterator[Discrepancy]]
+_Check = Callable[[Subject, str], Iterator[Discrepancy | DuplicateKey]]
 
 # From what all readers need to what few do.
 _CHECKS: Final[Mapping[IndexKind, _Check]] = {
@@ -34,6 +34,7 @@ _CHECKS: Final[Mapping[IndexKind, _Check]] = {
 
 # What has to be understood of a table before an index of the kind can be compared at all.
 _PREPARATIONS: Final[Mapping[IndexKind, Callable[[Subject, str], object]]] = {
+    IndexKind.BLOOM_FILTERS: require_record_keys,
     IndexKind.RECORD_INDEX: lambda subject, name: reader_of(subject, (), name),
     IndexKind.SECONDARY_INDEX: lambda subject, name: reader_of(
         subject, (column_of(subject, subject.metadata.index(name)).top,), name
@@ -59,7 +60,10 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one index. `looked_at` counts the rows of the data and the entries of the index."""
+    """What became of one index. `looked_at` counts the rows of the data and the entries of the index.
+
+    `duplicates` counts record keys that have several rows and not as many entries.
+    """
 
     planned: Planned
     status: Status
@@ -67,6 +71,7 @@ class Outcome:
     looked_at: int = 0
     discrepancies: int = 0
     seconds: float = 0.0
+    duplicates: int = 0
 
     @property
     def is_bad(self) -> bool:
@@ -118,15 +123,18 @@ def run_check(subject: Subject, planned: Planned, tell: Callable[[Discrepancy], 
     assert planned.kind is not None  # else it says why not
     tally = _Tally(subject.watch)
     clock = subject.table.clock
-    began_ms, found, reason = clock.now_ms(), 0, ""
+    began_ms, found, duplicates, reason = clock.now_ms(), 0, 0, ""
     try:
-        for discrepancy in _CHECKS[planned.kind](replace(subject, watch=tally), planned.index):
+        for each in _CHECKS[planned.kind](replace(subject, watch=tally), planned.index):
+            if isinstance(each, DuplicateKey):
+                duplicates += 1
+                continue
             found += 1
-            tell(discrepancy)
+            tell(each)
     except (CorruptFile, Contradiction, NotFound, Unsupported) as unreadable:
         reason = str(unreadable)
     status = Status.UNREADABLE if reason else Status.FAILED if found else Status.OK
-    return Outcome(planned, status, reason, tally.count, found, (clock.now_ms() - began_ms) / 1000)
+    return Outcome(planned, status, reason, tally.count, found, (clock.now_ms() - began_ms) / 1000, duplicates)
 
 
 @dataclass(slots=True)

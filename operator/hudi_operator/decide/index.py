@@ -18,6 +18,7 @@ from hudi_operator.decision import Decision, Said, SetFinalizer, World
 from hudi_operator.names import FINALIZER
 from hudi_operator.resources.model import Approval, IndexType, MetadataIndex
 from hudi_operator.retry import Past
+from hudi_operator.status.facts import duplicates_of
 from hudi_operator.words import Condition, Reason, State
 
 _THERE = (IndexState.COMPLETE, IndexState.STALE)
@@ -145,12 +146,17 @@ def _truth(index: MetadataIndex, case: Case) -> tuple[Said, Said]:
     if finding is not None:
         built = Said(Condition.BUILT, "False", finding.reason, finding.message)
     elif found.state is IndexState.COMPLETE:
-        built = Said(Condition.BUILT, "True", Reason.BUILT)
+        built = Said(Condition.BUILT, "True", Reason.BUILT, _duplicates(index, case))
     elif found.state is IndexState.IN_FLIGHT:
         built = Said(Condition.BUILT, "False", Reason.BUILDING, found.phase)
     else:
         built = Said(Condition.BUILT, "False", Reason.NOT_BUILT, found.reason)
     return built, _caught_up(found.state, found.phase, found.lag_instants)
+
+
+def _duplicates(index: MetadataIndex, case: Case) -> str:
+    count = duplicates_of(index, case.world)
+    return f"duplicates: {count:,} record keys had several rows, of each the newest is indexed" if count else ""
 
 
 def _caught_up(state: IndexState, phase: str, lag_instants: int) -> Said:

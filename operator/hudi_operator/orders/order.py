@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hudi_engine.contract import Action, ComputeKind, JobRequest
+from hudi_engine.contract import Action, ComputeKind, DuplicateKeys, JobRequest
 from hudi_operator.decision import Defaults
 from hudi_operator.names import run_name
 from hudi_operator.orders.conf import conf_of, secrets_of
 from hudi_operator.resources.execution import effective
 from hudi_operator.resources.model import (
+    Duplicates,
     Execution,
     ExecutionMode,
     HudiTable,
@@ -49,6 +50,7 @@ def order_of(resource: MetadataIndex | TableService, table: HudiTable, wanted: W
         plan_hash=wanted.plan_hash if wanted.action is Action.BUILD else None,
         sample=resource.validate.sample if isinstance(resource, TableService) else None,
         columns=_columns(resource, wanted.action),
+        duplicates=_duplicates(resource, wanted.action),
     )
     return RunOrder(
         name=run_name(resource.meta, wanted.action, wanted.trigger, wanted.attempt),
@@ -90,6 +92,13 @@ def _columns(resource: MetadataIndex | TableService, action: Action) -> dict[str
     if not isinstance(resource, MetadataIndex) or not resource.columns or not is_made:
         return {}
     return {resource.engine_name: resource.columns} if resource.index_type in _WITH_COLUMNS else {}
+
+
+def _duplicates(resource: MetadataIndex | TableService, action: Action) -> DuplicateKeys:
+    is_made = action in (Action.PLAN, Action.BUILD)
+    if is_made and isinstance(resource, MetadataIndex) and resource.duplicates is Duplicates.NEWEST:
+        return DuplicateKeys.NEWEST
+    return DuplicateKeys.REFUSE
 
 
 def _own_conf(resource: MetadataIndex | TableService) -> dict[str, str]:

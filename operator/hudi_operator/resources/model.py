@@ -168,6 +168,13 @@ class Approval(StrEnum):
     MANUAL = "Manual"
 
 
+class Duplicates(StrEnum):
+    """What a build does with record keys that several rows have."""
+
+    REFUSE = "Refuse"
+    NEWEST = "Newest"
+
+
 class DeletionPolicy(StrEnum):
     RETAIN = "Retain"
     DROP = "Drop"
@@ -181,6 +188,7 @@ class MetadataIndex:
     columns: tuple[str, ...] = ()
     index_name: str | None = None
     is_partitioned: bool = False
+    duplicates: Duplicates = Duplicates.REFUSE
     catch_up_timeout_seconds: int | None = None
     approval: Approval = Approval.AUTOMATIC
     suspend: bool = False

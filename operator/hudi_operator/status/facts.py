@@ -2,7 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 
-from hudi_engine.contract import Action, IndexSeen, IndexState, Outcome, RunProgress, TableSeen, TimelineSeen
+from hudi_engine.contract import (
+    Action,
+    IndexSeen,
+    IndexState,
+    KindReport,
+    Outcome,
+    RunProgress,
+    TableSeen,
+    TimelineSeen,
+)
 from hudi_operator.decision import World
 from hudi_operator.resources.model import HudiTable, MetadataIndex
 from hudi_operator.runs import RunSeen
@@ -33,6 +42,8 @@ def index_facts(index: MetadataIndex, world: World) -> dict[str, object]:
         facts["instants"] = _instants(found) | _known({"base": found.base or _base_built(found, world)})
     elif not isinstance(world.seen, TableSeen) and "instants" in world.previous:
         facts["instants"] = world.previous["instants"]
+    if duplicates := duplicates_of(index, world):
+        facts["duplicates"] = duplicates
     live = live_of(world.runs)
     if live:
         facts["activeRun"] = entry_of(live[0])
@@ -46,16 +57,33 @@ def index_facts(index: MetadataIndex, world: World) -> dict[str, object]:
     return facts
 
 
+def duplicates_of(index: MetadataIndex, world: World) -> int:
+    """How many record keys had several rows when a complete index was built: by the record of our newest build of it.
+
+    Once there is no such record any more, what the status says of it.
+    """
+    found = seen_index(world.seen, index.engine_name)
+    if isinstance(world.seen, TableSeen) and (found is None or found.state is not IndexState.COMPLETE):
+        return 0
+    built = _newest_build(index.engine_name, world)
+    told = world.previous.get("duplicates", 0) if built is None else built.duplicates
+    return told if isinstance(told, int) else 0
+
+
 def _base_built(found: IndexSeen, world: World) -> str | None:
     """Of a complete index the table may not tell it any more; the record of our newest build does."""
-    if found.state is not IndexState.COMPLETE:
-        return None
+    built = _newest_build(found.name, world) if found.state is IndexState.COMPLETE else None
+    return None if built is None else built.base
+
+
+def _newest_build(name: str, world: World) -> KindReport | None:
+    """What our newest build of the index reports of it."""
     built = [
-        (run.ended_at, kind.base)
+        (run.ended_at, kind)
         for run in world.runs
         if run.ended_at is not None and run.report is not None
         for kind in run.report.kinds
-        if (kind.kind, kind.state) == (found.name, Outcome.READY)
+        if (kind.kind, kind.state) == (name, Outcome.READY)
     ]
     return max(built, key=lambda each: each[0])[1] if built else None
 

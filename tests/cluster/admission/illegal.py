@@ -442,6 +442,20 @@ _INDEXES: Final = (
     _column("with a newline", "price\n", _COLUMN),
     _column("that is too long", "x" * 256, "Too long: may not be more than 255"),
     Illegal(
+        "a rule for duplicate keys of column statistics",
+        _INDEX,
+        {"spec.indexType": "ColumnStats", "spec.duplicates": "Newest"},
+        "spec",
+        "duplicates belongs to RecordIndex and SecondaryIndex: leave it out",
+    ),
+    Illegal(
+        "a rule for duplicate keys that there is not",
+        _INDEX,
+        {"spec.duplicates": "Oldest"},
+        "spec.duplicates",
+        'Unsupported value: "Oldest"',
+    ),
+    Illegal(
         "a column twice",
         _INDEX,
         {"spec.indexType": "ColumnStats", "spec.columns": ["price", "price"]},

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hudi_engine.clock import HandClock
+from hudi_engine.compute.keys import RecordKeys
 from hudi_engine.compute.order import BuildOrder, Built
 from hudi_engine.format.hfile.read import read_hfile
 from hudi_engine.format.names import parse_base_file
@@ -19,7 +20,7 @@ from hudi_engine.index.payloads import family_of
 from hudi_engine.storage.memory import MemoryStorage
 from hudi_engine.storage.protocol import FileStat
 from hudi_engine.table.config import parse_config
-from hudi_engine.table.conform import RECORD_KEY, with_meta_columns
+from hudi_engine.table.conform import COMMIT_TIME, RECORD_KEY, with_meta_columns
 from hudi_engine.table.file_view import BaseFile, Completions, FileSlice, FileView
 from hudi_engine.table.snapshot import RowReader, Snapshot
 from hudi_engine.table.timeline import Timeline
@@ -28,6 +29,7 @@ INSTANT = "20260101000000000"
 INSTANT_MS = 1_767_225_600_000
 SOLO = "00000000000000500"
 SCHEMA = pa.schema([pa.field(RECORD_KEY, pa.string())])
+DATED_SCHEMA = pa.schema([*SCHEMA, pa.field(COMMIT_TIME, pa.string())])
 PROPERTIES = {
     "hoodie.table.name": "trips",
     "hoodie.table.type": "COPY_ON_WRITE",
@@ -61,6 +63,24 @@ class KeyTable:
         snapshot = Snapshot(INSTANT, Timeline((), {}), view, slices)
         return cls(storage, RowReader(storage, config, with_meta_columns(SCHEMA), SCHEMA, snapshot))
 
+    @classmethod
+    def dated(cls, files: Mapping[Place, Sequence[tuple[str, str | None]]]) -> "KeyTable":
+        """The same with the commit time of each row beside its key."""
+        table = cls.of({place: [key for key, _ in rows] for place, rows in files.items()})
+        for found, rows in zip(table.reader.snapshot.slices, files.values(), strict=True):
+            assert found.base_file is not None
+            columns = {RECORD_KEY: [key for key, _ in rows], COMMIT_TIME: [time for _, time in rows]}
+            data = io.BytesIO()
+            pq.write_table(pa.table(columns, schema=DATED_SCHEMA), data, row_group_size=1000)
+            table.storage.replace(found.base_file.stat.path, data.getvalue())
+        snapshot = table.reader.snapshot
+        sized = tuple(replace(each, base_file=_sized(table.storage, each.base_file)) for each in snapshot.slices)
+        reader = replace(table.reader, schema=DATED_SCHEMA, snapshot=replace(snapshot, slices=sized))
+        return cls(table.storage, reader)
+
+    def order_of_newest(self, shard_counts: Mapping[str | None, int]) -> BuildOrder:
+        return replace(self.order(shard_counts), entries=RecordKeys(keeps_newest=True))
+
     def order(self, shard_counts: Mapping[str | None, int], attempt: int = 1) -> BuildOrder:
         slices = self.reader.snapshot.slices
         return BuildOrder(self.reader, slices, shard_counts, SOLO, attempt, 9, ZoneInfo("UTC"), 1)
@@ -90,6 +110,11 @@ def _base_file(storage: MemoryStorage, place: Place, keys: Keys) -> FileSlice:
     parsed = parse_base_file(name)
     assert parsed is not None
     return FileSlice(partition, group, INSTANT, BaseFile(parsed, FileStat(path, len(data), 0)))
+
+
+def _sized(storage: MemoryStorage, base: BaseFile | None) -> BaseFile:
+    assert base is not None
+    return BaseFile(base.name, replace(base.stat, size_bytes=len(storage.read(base.stat.path))))
 
 
 def parquet_of(keys: Any) -> bytes:

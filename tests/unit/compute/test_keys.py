@@ -64,7 +64,7 @@ def _renamed(parquet: bytes) -> bytes:
 def test_a_table_whose_files_do_not_hold_keys_is_refused_by_the_property_that_says_so() -> None:
     table = KeyTable.of({}, {"hoodie.populate.meta.fields": "false"})
 
-    with pytest.raises(Unsupported, match=r"memory:table: hoodie\.populate\.meta\.fields is false"):
+    with pytest.raises(Unsupported, match=r"memory:table: hoodie\.populate\.meta\.fields=false"):
         require_stored_keys(table.reader.config, table.storage.location)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hudi_engine.contract import (
     Action,
     ComputeKind,
+    DuplicateKeys,
     JobReport,
     JobRequest,
     KindReport,
@@ -53,7 +54,22 @@ _requests |= st.builds(
     _names.map(lambda name: (name,)),
     st.lists(_names, max_size=4, unique=True).map(tuple),
 )
-_kinds = st.builds(KindReport, _names, st.sampled_from(Outcome), _instants, _instants, _counts, _counts, _counts)
+_requests |= st.builds(
+    JobRequest,
+    table=_names,
+    action=st.sampled_from([Action.PLAN, Action.BUILD]),
+    kinds=st.just(("record_index",)),
+    duplicates=st.sampled_from(DuplicateKeys),
+)
+_figures = st.tuples(*[_counts] * 4)
+_kinds = st.builds(
+    lambda name, state, base, upto, figures: KindReport(name, state, base, upto, *figures),
+    _names,
+    st.sampled_from(Outcome),
+    _instants,
+    _instants,
+    _figures,
+)
 _reports = st.builds(
     JobReport,
     outcome=st.sampled_from(Outcome),
@@ -198,6 +214,11 @@ def test_column_stats_may_leave_the_columns_to_the_writers() -> None:
         ({"plan_hash": "approve me"}, "plan_hash: 'approve me', expected 8 to 64 digits of a hash"),
         ({"plan_hash": "0123456789", "action": "plan"}, "plan_hash: given with plan, expected with build only"),
         ({"sample": 5}, "sample: given with build, expected with validate only"),
+        ({"duplicates": "oldest"}, "duplicates: 'oldest', expected one of refuse, newest"),
+        (
+            {"duplicates": "newest", "action": "drop"},
+            "duplicates: given with drop, expected with plan, build, run only",
+        ),
         ({"sample": 0, "action": "validate"}, "sample: 0, expected a number from 1"),
         ({"columns": ["id"]}, r"columns: \['id'\], expected an object"),
         ({"columns": {"column_stats": "id"}}, r"columns\['column_stats'\]: 'id', expected a list"),

@@ -106,6 +106,10 @@ def test_rows_of_a_copy_on_write_table_need_no_rule() -> None:
     )
 
 
+def test_rows_of_a_copy_on_write_table_need_no_meta_columns() -> None:
+    require_readable_rows(_config(8, table__type="COPY_ON_WRITE", populate__meta__fields="false"))
+
+
 @pytest.mark.parametrize(
     ("version", "properties", "rule"),
     [

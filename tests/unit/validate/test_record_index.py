@@ -9,10 +9,10 @@ import pytest
 from hudi_engine.errors import Contradiction, NotFound, Unsupported
 from hudi_engine.table.table import Table
 from hudi_engine.table.zone_evidence import ZoneEvidence
-from hudi_engine.validate.compare import Room
+from hudi_engine.validate.compare import ROOM, Room
 from hudi_engine.validate.record_index import check_record_index
-from hudi_engine.validate.report import Discrepancy, Fault
-from hudi_engine.validate.subject import Sample, subject_of
+from hudi_engine.validate.report import Discrepancy, DuplicateKey, Fault
+from hudi_engine.validate.subject import Sample, Subject, subject_of
 from tests import damaged
 from tests.damaged import Entry
 from tests.golden.unpack import unpack
@@ -31,7 +31,15 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def check(folder: Path, sample: Sample | None = None) -> list[Discrepancy]:
-    return list(check_record_index(subject_at(folder, sample)))
+    return faults_of(subject_at(folder, sample))
+
+
+def faults_of(subject: Subject, room: Room = ROOM) -> list[Discrepancy]:
+    return [each for each in check_record_index(subject, room) if isinstance(each, Discrepancy)]
+
+
+def duplicates_of(subject: Subject) -> list[str]:
+    return [each.key for each in check_record_index(subject) if isinstance(each, DuplicateKey)]
 
 
 def in_short(found: Sequence[Discrepancy]) -> list[tuple[Fault, str]]:
@@ -158,16 +166,51 @@ def test_an_entry_in_two_shards_is_a_duplicate(folder: Path) -> None:
     assert found == [Discrepancy(INDEX, Fault.DUPLICATE, "s-06", place, f"entries for {place}, {place}", "one entry")]
 
 
-def test_a_key_in_two_file_groups_is_a_duplicate(folder: Path) -> None:
+def copy_of_attic(folder: Path) -> str:
+    """The file id of a second file group, which has the keys of the first: s-30 to s-35."""
     base = next(folder.glob("attic/*.parquet"))
-    others = "0" * 8 + base.name[8:]
-    shutil.copy(base, base.with_name(others))
+    other = "0" * 8 + base.name[8:]
+    shutil.copy(base, base.with_name(other))
+    return other.partition("_")[0]
 
-    found = check(folder)
 
-    assert {each.fault for each in found} == {Fault.DUPLICATE}
-    assert [each.key for each in found] == [f"s-{number}" for number in range(30, 36)]
-    assert found[0].found == f"rows in attic/{others[:38]}, {place_of(folder, 's-30')}"
+def test_an_entry_for_one_of_several_rows_of_a_key_is_right_and_the_keys_are_counted(folder: Path) -> None:
+    copy_of_attic(folder)
+
+    assert not check(folder)
+    assert duplicates_of(subject_at(folder)) == [f"s-{number}" for number in range(30, 36)]
+
+
+def test_an_entry_for_none_of_several_rows_of_a_key_is_wrong(folder: Path) -> None:
+    copy = copy_of_attic(folder)
+    elsewhere, right = place_of(folder, "s-06"), place_of(folder, "s-30")
+    theirs = entry(folder, "s-06")["recordIndexMetadata"]
+    damaged.change_entry(folder, INDEX, "s-31", lambda each: each["recordIndexMetadata"].update(theirs))
+
+    assert check(folder) == [
+        Discrepancy(
+            INDEX, Fault.WRONG, "s-31", f"attic/{copy}", f"an entry for {elsewhere}", f"an entry for attic/{copy}"
+        )
+    ]
+    assert right != f"attic/{copy}"
+    assert len(duplicates_of(subject_at(folder))) == 6
+
+
+def test_several_rows_of_a_key_and_no_entry_are_one_missing_entry(folder: Path) -> None:
+    copy_of_attic(folder)
+    damaged.remove_entry(folder, INDEX, "s-31")
+
+    assert in_short(check(folder)) == [(Fault.MISSING, "s-31")]
+
+
+def test_an_entry_for_a_row_outside_of_the_sample_is_right_if_that_row_is_there(folder: Path) -> None:
+    copy = copy_of_attic(folder)
+
+    subjects = [subject_at(folder, Sample(1, seed)) for seed in range(40)]
+    alone = next(each for each in subjects if each.slices[0].file_id == copy)
+
+    assert not faults_of(alone)
+    assert duplicates_of(alone) == [f"s-{number}" for number in range(30, 36)]
 
 
 @each_table
@@ -185,7 +228,7 @@ def test_the_same_is_told_with_hardly_any_room(folder: Path) -> None:
     damaged.rewrite_index(folder, INDEX, lambda stored: [])
     room = Room(part_bytes=500, parts=2)
 
-    found = list(check_record_index(subject_at(folder), room))
+    found = faults_of(subject_at(folder), room)
 
     assert sorted(found, key=lambda each: each.key) == check(folder)
 
@@ -198,7 +241,7 @@ def test_a_sample_is_told_of_its_own_file_groups_alone(folder: Path) -> None:
 
     samples = [subject_at(folder, Sample(1, seed)) for seed in range(8)]
     told = {
-        sample.slices[0].partition: in_short(list(check_record_index(sample)))
+        sample.slices[0].partition: in_short(faults_of(sample))
         for sample in samples
         if place.endswith(sample.slices[0].file_id) or sample.slices[0].partition == "hall"
     }
@@ -218,7 +261,7 @@ def test_an_entry_for_a_group_outside_of_the_sample_is_wrong_not_missing(folder:
         if place.endswith((subject := subject_at(folder, Sample(1, seed))).slices[0].file_id)
     )
 
-    assert in_short(list(check_record_index(subject))) == [(Fault.WRONG, "s-31")]
+    assert in_short(faults_of(subject)) == [(Fault.WRONG, "s-31")]
 
 
 def test_the_same_seed_chooses_the_same_file_groups(folder: Path) -> None:
@@ -254,12 +297,10 @@ def test_a_file_that_vanishes_is_told_from_a_fault(folder: Path) -> None:
 
 def test_a_table_without_record_keys_in_its_files_is_not_judged(folder: Path) -> None:
     subject = subject_at(folder)
-    config = replace(
-        subject.table.config, properties={**subject.table.config.properties, "hoodie.populate.meta.fields": "false"}
-    )
+    config = replace(subject.table.config, has_meta_columns=False)
     table = Table(subject.table.storage, config, subject.table.clock, subject.table.zone)
 
-    with pytest.raises(Unsupported, match=r"hoodie.populate.meta.fields is false.*record_index"):
+    with pytest.raises(Unsupported, match=r"hoodie\.populate\.meta\.fields=false.*record_index is compared"):
         list(check_record_index(replace(subject, table=table)))
 
 

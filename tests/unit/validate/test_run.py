@@ -48,7 +48,8 @@ def test_a_table_whose_rows_are_beyond_us_is_skipped_and_not_called_damaged(tmp_
     outcomes = {outcome.planned.index: outcome for outcome in _run(table, lambda _: None)}
 
     assert outcomes["record_index"].status is Status.SKIPPED
-    assert "hoodie.populate.meta.fields is false" in outcomes["record_index"].reason
+    assert "hoodie.populate.meta.fields=false" in outcomes["record_index"].reason
+    assert outcomes["bloom_filters"].status is Status.SKIPPED
     assert outcomes["files"].status is Status.OK
 
 

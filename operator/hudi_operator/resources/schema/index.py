@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from hudi_engine.contract import MAX_COLUMNS
-from hudi_operator.resources.model import Approval, DeletionPolicy, IndexType
+from hudi_operator.resources.model import Approval, DeletionPolicy, Duplicates, IndexType
 from hudi_operator.resources.schema.execution import execution
 from hudi_operator.resources.schema.nodes import (
     ChangeRule,
@@ -23,6 +23,7 @@ from hudi_operator.resources.schema.values import table_ref, token
 
 _FIELD: Final = "[A-Za-z_][A-Za-z0-9_]*"
 _OF_COLUMNS: Final = (IndexType.COLUMN_STATS, IndexType.SECONDARY_INDEX)
+_OF_KEYS: Final = (IndexType.RECORD_INDEX, IndexType.SECONDARY_INDEX)
 
 _Spec = Mapping[str, object]
 
@@ -57,6 +58,11 @@ _RULES: Final = (
         "!has(self.partitioned) || !self.partitioned || self.indexType == 'RecordIndex'",
         "only a RecordIndex can be partitioned",
         lambda spec: not spec.get("partitioned") or spec.get("indexType") == IndexType.RECORD_INDEX,
+    ),
+    Rule(
+        "!has(self.duplicates) || self.duplicates == 'Refuse' || self.indexType in ['RecordIndex', 'SecondaryIndex']",
+        "duplicates belongs to RecordIndex and SecondaryIndex: leave it out",
+        lambda spec: spec.get("duplicates") != Duplicates.NEWEST or spec.get("indexType") in _OF_KEYS,
     ),
     Rule(
         "!has(self.deletionPolicy) || self.deletionPolicy != 'Drop' || self.indexType != 'Files'",
@@ -122,6 +128,12 @@ def index() -> Schema:
                 "A record index for each partition of the table. Cannot be changed.",
                 default=False,
                 changes=(unchanged(),),
+            ),
+            "duplicates": choice(
+                "What a build does with record keys that several rows have. Refuse: it fails and names some. Newest: "
+                "it indexes the row of each that was written last.",
+                list(Duplicates),
+                default=Duplicates.REFUSE.value,
             ),
             "catchUp": group(
                 "The last stage of a build, beside the writers.",

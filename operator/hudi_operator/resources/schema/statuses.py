@@ -175,6 +175,9 @@ def _index() -> Schema:
             ),
             "activeRun": _run("The run under way."),
             "history": _list("Ended runs, the newest first.", _run(""), MAX_HISTORY),
+            "duplicates": whole(
+                "Record keys that had several rows when the index was built, of each the newest is in it."
+            ),
             "rebuildTokenHandled": _name("The last rebuildToken that was heeded."),
             "columns": group(
                 "Of which columns of the spec every file is known to have statistics.",

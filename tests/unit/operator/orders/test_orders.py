@@ -15,7 +15,7 @@ from hudi_engine.concurrency.zookeeper_settings import (
     SESSION_KEY,
     URL_KEY,
 )
-from hudi_engine.contract import Action, ComputeKind, IndexState, JobRequest
+from hudi_engine.contract import Action, ComputeKind, DuplicateKeys, IndexState, JobRequest
 from hudi_operator.decision import Defaults
 from hudi_operator.orders import Wanted, are_alike, conf_of, order_of, secrets_of, with_others, writer_properties
 from hudi_operator.orders.writer import FILE_NAME
@@ -23,6 +23,7 @@ from hudi_operator.resources.model import (
     Concurrency,
     ConcurrencyMode,
     DeletionPolicy,
+    Duplicates,
     Execution,
     ExecutionMode,
     FileSystemLock,
@@ -167,6 +168,23 @@ def test_a_request_for_an_index_says_which_and_how() -> None:
     assert request.conf["hoodie.metadata.record.level.index.enable"] == "true"
     assert request.conf["hoodie.metadata.index.check.timeout.seconds"] == "90"
     assert JobRequest.from_json(request.to_json()) == request
+
+
+@pytest.mark.parametrize(
+    ("action", "asked"),
+    [
+        (Action.PLAN, DuplicateKeys.NEWEST),
+        (Action.BUILD, DuplicateKeys.NEWEST),
+        (Action.DROP, DuplicateKeys.REFUSE),
+        (Action.ABORT, DuplicateKeys.REFUSE),
+    ],
+)
+def test_only_what_makes_an_index_is_told_what_to_do_with_duplicate_keys(action: Action, asked: DuplicateKeys) -> None:
+    index = an_index(duplicates=Duplicates.NEWEST)
+
+    request = order_of(index, LOCKED, replace(BUILD, action=action), Defaults()).request
+
+    assert request.duplicates is asked
 
 
 def test_files_is_asked_for_by_the_engines_name() -> None:

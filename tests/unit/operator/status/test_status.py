@@ -234,3 +234,26 @@ def test_a_ready_index_tells_what_it_was_built_of_as_long_as_anybody_knows() -> 
 
     assert told["instants"]["base"] == "20260504110000000"  # type: ignore[index]  # an object
     assert told["progress"] == {"phase": "complete", "percent": 100}
+
+
+def test_duplicate_keys_that_a_build_reports_are_told_as_long_as_the_index_is_complete() -> None:
+    built = replace(READY, kinds=(KindReport(NAME, Outcome.READY, duplicates=1200),))
+    run = a_run(INDEX, Action.BUILD, "g1.1", ended=60, report=built)
+
+    told = status(INDEX, world(run, seen=seen(COMPLETE)))
+    later = status(INDEX, world(previous=told, seen=seen(COMPLETE)))
+    gone = status(INDEX, world(previous=later, seen=seen()))
+
+    expected = "duplicates: 1,200 record keys had several rows, of each the newest is indexed"
+    assert [each.get("duplicates") for each in (told, later, gone)] == [1200, 1200, None]
+    assert [conditions(each)["Built"].get("message", "") for each in (told, later)] == [expected] * 2
+    assert conditions(told)["Built"]["status"] == "True"
+    assert expected not in str(gone)
+
+
+def test_an_index_that_was_built_anew_without_duplicates_says_nothing_of_those_before() -> None:
+    run = a_run(INDEX, Action.BUILD, "g1.1", ended=60, report=READY)
+
+    told = status(INDEX, world(run, previous={"duplicates": 7}, seen=seen(COMPLETE)))
+
+    assert "duplicates" not in told
