@@ -74,8 +74,10 @@ def test_an_index_deleted_in_the_middle_of_its_build_is_dropped(
 ) -> None:
     builds.stop_the_next()
     user.apply(table(quiet), index(deletionPolicy="Drop"))
-    with builds.stopped(quiet):
+    with builds.stopped(quiet) as build:
         user.delete(f"metadataindex/{INDEX}")
+        # Otherwise the build may be over before it is asked.
+        eventually("the build to be asked to end", lambda: is_asked_to_end(build))
 
     eventually("the index to be gone", user.resources, lambda left: left == [f"HudiTable/{TABLE}"], told=user.events)
 
@@ -93,7 +95,6 @@ def test_an_index_that_is_kept_and_deleted_in_the_middle_of_its_build_is_missed_
     with builds.stopped(quiet) as build:
         user.delete(f"metadataindex/{INDEX}")
         eventually("the index to be gone", user.resources, lambda left: left == [f"HudiTable/{TABLE}"])
-        # Otherwise it may be ready before it is asked.
         eventually("the build to be asked to end", lambda: is_asked_to_end(build))
     eventually("the build to end", lambda: engines(cluster, quiet), lambda left: not left)
     user.wait_for(f"huditable/{TABLE}", "MetadataConsistent", "False", "OrphanedPlan")
