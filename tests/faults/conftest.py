@@ -1,6 +1,5 @@
 """Tables that nobody writes to, a small disk, and one writer and one ZooKeeper for all tests."""
 
-import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,10 +8,11 @@ import pytest
 
 from tests.golden.unpack import unpack
 from tests.interop.jvm import Jvm
+from tests.kit.soak import is_soak
 from tests.zookeeper.server import ZooKeeperServer
 
 # What is left to chance is not for the gate.
-collect_ignore = [] if os.environ.get("HUDI_SOAK") else ["test_random_kills.py"]
+collect_ignore = [] if is_soak() else ["test_random_kills.py"]
 
 
 @pytest.fixture

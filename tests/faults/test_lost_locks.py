@@ -3,7 +3,6 @@
 Whatever others do meanwhile stands, and the same command goes on with what was left.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final
@@ -18,10 +17,11 @@ from tests.faults.remains import content, require_nothing_of_it, require_ready_a
 from tests.interop.jvm import Jvm
 from tests.interop.live_checks import run_engine
 from tests.interop.live_writers import KEEPS_OTHER_KINDS, zookeeper_lock
+from tests.kit.soak import and_in_soak
 from tests.zookeeper.proxy import Network
 from tests.zookeeper.server import ZooKeeperServer
 
-_LOCK_UNAVAILABLE = 22
+_LOCK_UNAVAILABLE: Final = 22
 # How long the engine asks a server that is silent.
 _OWN: Final = {**USUAL_LEASE, "hoodie.write.lock.zookeeper.connection_timeout_ms": "5000"}
 _SECONDARY: Final = "secondary_index_by_seen"
@@ -52,7 +52,6 @@ _REMOVALS: Final = {"drop": Loss("remove", "expired", "asked"), "abort": Loss("r
 # A catch-up that finds at its start that a commit has made its changes wrong writes nothing, and takes the lock anew.
 _HARMLESS: Final = Loss("catch up", "expired", "entered")
 _EVERY: Final = [Loss(section, fault, since) for (section, since), fault in product(PLACES, FAULTS)]
-_IS_SOAK: Final = bool(os.environ.get("HUDI_SOAK"))
 _SOAK: Final = [
     (kind, (loss,))
     for kind, loss in product(_ASKED, _EVERY)
@@ -82,7 +81,7 @@ def scene(one_scene: Scene) -> Iterator[Scene]:
         _drop(one_scene, kind)
 
 
-@pytest.mark.parametrize(("kind", "losses"), [*_LIVES, *(_SOAK if _IS_SOAK else [])])
+@pytest.mark.parametrize(("kind", "losses"), and_in_soak(_LIVES, _SOAK))
 def test_nothing_of_an_index_is_published_once_the_lock_is_lost(
     kind: str, losses: Sequence[Loss], scene: Scene, servers: Servers
 ) -> None:
@@ -99,7 +98,7 @@ def test_nothing_of_an_index_is_published_once_the_lock_is_lost(
         scene.require_found_by_java()
 
 
-@pytest.mark.parametrize("losses", [_REMOVALS, *(_SOAK_OF_REMOVALS if _IS_SOAK else [])])
+@pytest.mark.parametrize("losses", and_in_soak([_REMOVALS], _SOAK_OF_REMOVALS))
 def test_nothing_is_taken_away_once_the_lock_is_lost(
     losses: Mapping[str, Loss], scene: Scene, servers: Servers
 ) -> None:

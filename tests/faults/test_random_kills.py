@@ -3,7 +3,6 @@
 A seed that fails becomes a kill at a named step in `test_kills`.
 """
 
-import os
 import random
 import time
 from dataclasses import replace
@@ -17,6 +16,7 @@ from tests.faults.killed_builds import BASE_IS_READ, OF_FILES, OF_PARTITIONS, OF
 from tests.faults.live import MERGE_ON_READ, SHORT_LEASE, Scene
 from tests.faults.remains import require_ready_and_nothing_left
 from tests.interop.jvm import Jvm
+from tests.kit.soak import seed
 from tests.zookeeper.server import ZooKeeperServer
 
 pytestmark = pytest.mark.timeout(2700)
@@ -31,10 +31,7 @@ _OWN: Final = {**SHORT_LEASE, "hoodie.write.lock.zookeeper.session_timeout_ms": 
 
 @pytest.fixture
 def chance() -> random.Random:
-    """New each time; HUDI_SEED repeats one."""
-    seed = int(os.environ.get("HUDI_SEED") or random.SystemRandom().randrange(10**6))
-    print(f"HUDI_SEED={seed}")
-    return random.Random(seed)
+    return random.Random(seed())
 
 
 @pytest.mark.parametrize("case", [*_CASES, *_OF_LOGS], ids=str)
