@@ -1,7 +1,6 @@
 """Two real Java writers that never pause, and the book of which keys must be in their table."""
 
 import operator
-import os
 import random
 import threading
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 from tests.interop.holds import HELD_ZOOKEEPER_LOCK
 from tests.interop.jvm import JavaError, Jvm
+from tests.kit.soak import seed
 from tests.kit.wait import wait_until
 
 Row = dict[str, Any]
@@ -274,14 +274,13 @@ class LiveWriters:
 
 def live_writers(jvms: tuple[Jvm, Jvm], table: LiveTable, options: Options) -> LiveWriters:
     """Both with these options; the first also cleans, archives and compacts, the metadata table at every turn."""
-    seed = int(os.environ.get("HUDI_SOAK_SEED", "0"))
     has_logs = table.table_type == "MERGE_ON_READ"
     # Release 0.15.0 loses what a writer logs that begins just as a compaction is planned.
     alone = COMPACTION if has_logs and table.table_version == 6 else {}
     services = SERVICES | (COMPACTION if has_logs and not alone else {})
     held = {"hoodie.write.lock.provider": HELD_ZOOKEEPER_LOCK, **options}
     of_each = ({**held, **services}, held)
-    authors = (Author(name, seed, leaves_moved_alone=has_logs) for name in "ab")
+    authors = (Author(name, seed(), leaves_moved_alone=has_logs) for name in "ab")
     one, other = (Writer(jvm, table, author, some) for jvm, author, some in zip(jvms, authors, of_each, strict=True))
     return LiveWriters((one, other), alone)
 

@@ -16,7 +16,8 @@ from tests.interop.live_checks import (
     require_valid,
 )
 from tests.interop.live_writers import BY_RECORD_INDEX, LiveTable, LiveWriters, live_writers, zookeeper_lock
-from tests.interop.readable import TABLE_VERSIONS, and_in_soak
+from tests.interop.readable import TABLE_VERSIONS
+from tests.kit.soak import and_in_soak
 from tests.zookeeper.server import ZooKeeperServer
 
 # What docs/writers.md recommends.

@@ -27,7 +27,8 @@ from tests.interop.live_writers import (
     live_writers,
     zookeeper_lock,
 )
-from tests.interop.readable import TABLE_VERSIONS, and_in_soak
+from tests.interop.readable import TABLE_VERSIONS
+from tests.kit.soak import and_in_soak
 from tests.zookeeper.server import ZooKeeperServer
 
 _OF_VALUES: Final = "secondary_index_by_seen"

@@ -27,7 +27,7 @@ from tests.interop.live_writers import (
     live_writers,
     zookeeper_lock,
 )
-from tests.interop.readable import and_in_soak
+from tests.kit.soak import and_in_soak
 from tests.zookeeper.server import ZooKeeperServer
 from tools.s3_server import S3Server, s3_server
 
