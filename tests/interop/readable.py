@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tests.kit.soak import and_in_soak
 from tools.parts import HUDI_VERSIONS
 
 TABLE_VERSIONS = {"0.15.0": (6,), "1.0.2": (6, 8), "1.1.1": (6, 8, 9), "1.2.0": (6, 8, 9)}
