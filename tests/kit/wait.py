@@ -1,11 +1,11 @@
-"""How tests wait for what happens in another process or thread."""
+"""A wait for a claim about another process or thread; `eventually` waits for a value."""
 
-import time
 import traceback
 from collections.abc import Callable
 from typing import Final
 
-_POLL_SECONDS: Final = 0.02
+from tests.kit.eventually import eventually
+
 _LONGEST_SECONDS: Final = 240.0
 
 
@@ -16,11 +16,7 @@ def wait_until(
 
     Without `what` the error quotes the line that called.
     """
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() >= end:
-            raise AssertionError(f"waited {seconds:g} seconds for {what or _line_of_the_caller()}\n{found()}".rstrip())
-        time.sleep(_POLL_SECONDS)
+    eventually(what or _line_of_the_caller(), holds, seconds=seconds, told=found)
 
 
 def _line_of_the_caller() -> str:
