@@ -20,8 +20,8 @@ _BASE: Final = Pause("base", r"^create .*\.hfile$")
 _PUBLISH: Final = Pause("publish", r"^create .*hoodie\.properties\.backup$")
 # The index is in flight, and nobody holds the lock.
 _CATCH_UP: Final = Pause("catch up", "^catch up$")
-# The engine holds the lock: the index is about to be flagged as complete.
-_COMPLETE: Final = Pause("complete", r"^replace \.hoodie/hoodie\.properties$", after="^catch up$")
+# The engine holds the lock: all indexes of the plan are flagged as complete, and its instant is about to be.
+_COMPLETE: Final = Pause("complete", r"^(replace \.hoodie/\.index_attempts/built/|create \.hoodie/\d+\.indexing$)")
 _WAITS: Final = Said("waiting for")
 _COMPACTS: Final = {**COMPACTION, "hoodie.compact.inline.max.delta.commits": "1"}
 _METADATA_COMMIT: Final = re.compile(r"create \.hoodie/metadata/\.hoodie/(timeline/)?\d+(_\d+)?\.deltacommit$")
