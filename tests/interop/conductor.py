@@ -41,7 +41,8 @@ class Said:
     words: str
 
 
-Score = Sequence[tuple[Pause | Said, Sequence[Act]]]
+Scene = tuple[Pause | Said, Sequence[Act]]
+Score = Sequence[Scene]
 
 
 def conduct(engine: Engine, score: Score) -> Ended:
