@@ -240,7 +240,7 @@ def _groups_of(rows: pa.Table) -> list[Group]:
 
 
 def _place(rows: pa.Table) -> pa.ChunkedArray:
-    """What tells rows of one key apart that are in several file groups, with the key."""
+    """One text for each row, which differs for rows of one key in different file groups."""
     texts = [pc.cast(rows[name], pa.large_binary()) for name in ("partition", "file_id")]
     return pc.binary_join_element_wise(*texts, rows["key"], pa.scalar(b"\0", pa.large_binary()))
 

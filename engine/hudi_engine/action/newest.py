@@ -42,7 +42,7 @@ def rows_elsewhere(reading: Reading, groups: Iterable[Group], keys: pa.Table) ->
 
 
 def newest_of_each(rows: pa.Table, *, is_partitioned: bool) -> pa.Table:
-    """Of each key, or of each key of a partition, the row that was written last; of one commit's, the last by file."""
+    """The newest row of each key, or of each key in each partition. Rows of one commit are ordered by file name."""
     by = ["key", "partition"] if is_partitioned else ["key"]
     order = [("written", "descending"), ("file_id", "descending"), ("partition", "descending")]
     ordered = rows.sort_by([*((name, "ascending") for name in by), *order])

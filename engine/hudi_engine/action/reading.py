@@ -112,7 +112,7 @@ class Reading:
         return tuple(partitions(self.files))
 
     def reader(self, instant: str | None = None, columns: tuple[str, ...] = (RECORD_KEY,)) -> RowReader:
-        """Of the record keys of any slice, or of these columns, as of now or of an instant."""
+        """A reader of the record keys of any slice, or of these columns, as of now or of an instant."""
         if columns not in self._readers:
             now = Snapshot(self.instant, self.metadata.data_timeline, self.view, ())
             self._readers[columns] = self.metadata.data.rows(now, columns)

@@ -167,7 +167,7 @@ def site_of(location: str, conf: Mapping[str, str], compute: Compute, watch: Wat
 
 
 def _built(site: Site, built: Ready | Skipped | Redo, asked: tuple[str, ...] = ()) -> JobReport:
-    """Of the indexes that were asked for, those that no plan had to make were complete before."""
+    """The report of a build. An index that was asked for and that no plan had to make was complete before."""
     match built:
         case Skipped():
             return unchanged(built.reasons)

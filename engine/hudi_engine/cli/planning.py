@@ -90,7 +90,7 @@ def report_plan(table: Table, request: JobRequest) -> JobReport:
 
 
 def unchanged(reasons: Mapping[str, str], plan: str | None = None) -> JobReport:
-    """What is reported of a request that the table satisfies already: as `kubectl apply` does, with success."""
+    """The report of a request that the table satisfies already: a success, as with `kubectl apply`."""
     kinds = tuple(KindReport(name, Outcome.UNCHANGED) for name in reasons)
     told = "; ".join(f"{name}: {why}" for name, why in reasons.items())
     return JobReport(Outcome.UNCHANGED, reason=f"nothing to do: {told}", instant=plan, kinds=kinds)

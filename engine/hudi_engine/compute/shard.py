@@ -40,7 +40,7 @@ def recipe_of(table_version: int, created_ms: int, threads: int = 1) -> Recipe:
 
 @dataclass(frozen=True, slots=True)
 class ShardResult:
-    """What became of one shard: its file if it has keys, and the keys that several rows have.
+    """The result of one shard: its file if it has keys, and the keys that several rows have.
 
     Unless the newest of these is kept there is no file because of them.
     """
@@ -80,7 +80,7 @@ class ShardWriter:
 
 
 def built_of(files: Iterable[ShardFile], found: Duplicates, order: BuildOrder, storage: Storage, watch: Watch) -> Built:
-    """What became of all shards; `Contradiction` if keys that have several rows are refused."""
+    """The result of all shards; `Contradiction` if keys that have several rows are refused."""
     if not order.entries.keeps_newest:
         refuse_duplicates(found, order.slices, storage.location)
     elif found.rows:

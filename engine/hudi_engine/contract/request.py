@@ -50,7 +50,7 @@ class Action(StrEnum):
 
 
 class DuplicateKeys(StrEnum):
-    """What becomes of a build on a table where a record key has several rows."""
+    """How a build treats a record key that has several rows."""
 
     REFUSE = "refuse"
     NEWEST = "newest"  # the row of each key that was written last is indexed

@@ -49,7 +49,7 @@ def refuse_entries_elsewhere(metadata: MetadataTable) -> None:
 
 
 def entry_sightings(metadata: MetadataTable) -> tuple[Sighting, ...]:
-    """What some entries of the record index tell. Entries of archived instants tell nothing."""
+    """The evidence of some entries of the record index. Entries of archived instants are no evidence."""
     instants = {instant.requested_at for instant in metadata.data_timeline.instants}
     shards = (shard for group in metadata.index(_NAME).groups.values() for shard in group)
     pieces = (rows for shard in islice(shards, _SHARDS) for rows in islice(shard.scan(), 1))

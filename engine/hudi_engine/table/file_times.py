@@ -41,7 +41,7 @@ class FileTimes:
         return is_steady and all(abs(each - _quarters(each)) < _SKEW_MS for each in ahead)
 
     def sightings(self) -> tuple[Sighting, ...]:
-        """What each file tells of the zone, if the files have their writers' times."""
+        """The evidence of each file for the zone, if the files have their writers' times."""
         return tuple(Sighting(at, timedelta(milliseconds=_quarters(instant - at))) for instant, at in self.times_ms)
 
     def fitting(self, zones: Sequence[ZoneInfo]) -> tuple[ZoneInfo, ...]:

@@ -17,7 +17,7 @@ _UTC: Final = ZoneInfo("UTC")
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What is said of the zone: by the table's property, by whoever asks, and above the properties."""
+    """The statements about the zone: the table's property, the caller's setting, and the lines above the properties."""
 
     timeline_zone: TimelineZone
     configured: str | None = None

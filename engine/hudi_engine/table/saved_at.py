@@ -43,7 +43,7 @@ class SavedAt:
 
 
 def parse_saved_at(data: bytes) -> SavedAt | None:
-    """What the first two lines of a properties file say; None if they are not the lines that Hudi and Java write."""
+    """The moment and zone in the first two lines of a properties file; None if Hudi did not write these lines."""
     lines = [line.rstrip("\r") for line in data[:400].decode("iso-8859-1").split("\n")[:2]]
     hudis, javas = (_HUDIS_LINE.fullmatch(lines[0]), _JAVAS_LINE.fullmatch(lines[-1]))
     if hudis is None or javas is None or javas[1] not in _MONTHS:

@@ -31,7 +31,7 @@ def zone_named(name: str) -> ZoneInfo:
 
 
 def clock_at(zone: ZoneInfo, moment_ms: int) -> datetime:
-    """What the clocks of a zone show at a moment."""
+    """The local time of a zone at a moment."""
     return (_EPOCH + timedelta(milliseconds=moment_ms)).astimezone(zone)
 
 

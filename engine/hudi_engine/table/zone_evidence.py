@@ -26,7 +26,7 @@ _FILE_TIMES: Final = "the timeline's files have their writers' times"
 
 @dataclass(frozen=True, slots=True)
 class ZoneEvidence:
-    """What tells a table's zone, and all zones that fit it: none if nothing tells it and UTC is but the default.
+    """The evidence for a table's zone, and all zones that fit; no zones if UTC is only the default.
 
     `doubt` says on which time the zones that fit differ, or why there is none.
     """

@@ -47,7 +47,7 @@ def _slices(subject: Subject, wanted: Mapping[str, object]) -> Iterator[tuple[st
 
 
 def _keys(reader: RowReader, found: FileSlice, wanted: list[str]) -> Iterator[str]:
-    """Those of the keys that rows of this file group have."""
+    """The keys that rows of this file group have."""
     value_set = pa.array(wanted, pa.string())
     for batch in pieces_of(reader, found):
         keys = batch.column(RECORD_KEY)

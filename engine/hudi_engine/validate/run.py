@@ -60,7 +60,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one index. `looked_at` counts the rows of the data and the entries of the index.
+    """The result for one index. `looked_at` counts the rows of the data and the entries of the index.
 
     `duplicates` counts record keys that have several rows and not as many entries.
     """

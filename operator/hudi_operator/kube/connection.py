@@ -30,11 +30,11 @@ class Connection:
 
     @property
     def context(self) -> ssl.SSLContext | bool:
-        """What aiohttp takes: True is its own choice."""
+        """The context in the form that aiohttp takes; True means the default of aiohttp."""
         return True if self.tls is None else self.tls.context
 
     async def headers(self) -> list[tuple[str, str]]:
-        """What a request that is sent now says of us."""
+        """The headers that say who we are, for a request that is sent now."""
         if self.tls is not None:
             await asyncio.to_thread(self.tls.follow)
         header = await self.credentials.authorization()

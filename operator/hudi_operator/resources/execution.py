@@ -16,7 +16,7 @@ def effective(own: Execution, table: Execution) -> Execution:
 
 
 def _mode(given: Execution) -> ExecutionMode | None:
-    """Whoever gives executors wants a run that has some."""
+    """Executors without a mode mean Spark."""
     has_executors = given.executor is not None or given.executor_instances is not None
     return given.mode or (ExecutionMode.SPARK if has_executors else None)
 

@@ -169,7 +169,7 @@ class Approval(StrEnum):
 
 
 class Duplicates(StrEnum):
-    """What a build does with record keys that several rows have."""
+    """How a build treats record keys that have several rows."""
 
     REFUSE = "Refuse"
     NEWEST = "Newest"

@@ -182,7 +182,7 @@ def _changes(schema: Schema, new: object, old: object, path: str) -> Iterator[In
 
 
 def _parts(schema: Schema, value: object, path: str) -> list[tuple[str, object, Schema]]:
-    """What the value consists of, defaults included; nothing that the schema does not know."""
+    """The parts of the value, each with its path and schema: defaults are included, unknown fields are not."""
     if schema.type is Type.OBJECT and isinstance(value, Mapping):
         defaults = {name: of.default for name, of in schema.fields.items() if of.default is not None}
         given = {**defaults, **_given(value)}

@@ -77,7 +77,7 @@ def _base_built(found: IndexSeen, world: World) -> str | None:
 
 
 def _newest_build(name: str, world: World) -> KindReport | None:
-    """What our newest build of the index reports of it."""
+    """The report of our newest build of the index."""
     built = [
         (run.ended_at, kind)
         for run in world.runs
