@@ -255,6 +255,22 @@ def test_what_nothing_but_the_history_tells_of_is_in_it(name: str) -> None:
     require_built(world, name, after=clean_and_archive)
 
 
+@pytest.mark.parametrize("name", [BLOOM, STATS])
+def test_a_clean_that_was_archived_is_in_it_though_it_began_before_the_base_was_made(name: str) -> None:
+    """All that was archived then began before the newest commit that the base holds."""
+    world = world_for("v8_cow", name)
+    _touch(world)
+    clean = begin_clean(world)
+    newest = Writer(world).begin().upsert(_keys(world)[0]).complete()
+
+    def complete_and_archive(_: Run) -> None:
+        complete_clean(world, clean)
+        world.clock.advance(11_000)  # nobody archives what has only just been completed
+        archive(world, until=newest)
+
+    require_built(world, name, after=complete_and_archive)
+
+
 @each_kind
 def test_an_index_is_right_after_a_restore_to_a_commit_that_was_caught_up_with(start: str, name: str) -> None:
     """What the first of two commits is looked at for must not say what only the second did."""

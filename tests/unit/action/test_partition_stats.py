@@ -274,6 +274,25 @@ def test_commits_of_writers_that_leave_it_out_are_caught_up_with(start: str) -> 
     assert own_logs(world)
 
 
+@pytest.mark.parametrize("start", A_FEW)
+def test_what_is_written_late_stands_above_a_commit_that_stays_until_it_is_compacted(start: str) -> None:
+    """Else Hudi's archiver may take it from the metadata table first, and its readers then pass it over."""
+    world = with_column_stats(start)
+    first, second, *_ = partitions_of(world)
+    late = Writer(world).begin().insert(first, "late")
+    stays: list[str] = []
+
+    def complete_and_compact() -> None:
+        late.complete()
+        assert services.compact_metadata(world)
+        stays.append(Writer(world).begin().insert(second, "later").complete())
+
+    built(world, complete_and_compact)
+
+    assert min(own_logs(world)) > stays[0] > late.instant
+    require_right(world)
+
+
 @pytest.mark.parametrize("start", STARTS)
 def test_a_commit_that_completes_while_the_base_is_made_is_in_it_or_is_caught_up_with(start: str) -> None:
     world = with_column_stats(start)
