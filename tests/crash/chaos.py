@@ -19,7 +19,7 @@ from hudi_engine.errors import Contradiction, EngineError, LockLost, Superseded,
 from hudi_engine.storage.memory import Crash
 from tests.crash.verbs import VERBS, Verb
 from tests.valid import require_valid
-from tests.worlds import services
+from tests.worlds import archiver, services
 from tests.worlds.invariants import ROWS, require_safe, require_tidy
 from tests.worlds.java_metadata import Location, WriterFailed
 from tests.worlds.stage import StagedStorage
@@ -58,6 +58,10 @@ class Life:
         self._random = random.Random(self.seed)
         self.start = self._random.choice(sorted(self._verb.starts))
         self.world = world_of(self.start)
+        if self._random.random() < 0.5:
+            # The archiver goes beyond neither.
+            services.delete_savepoints(self.world)
+            services.clean_leftovers(self.world)
         if self._verb.stands_on is not None:
             build(self.world.site("before"), self._verb.stands_on)
             self._no_restore_before_now()
@@ -135,6 +139,7 @@ class Life:
         self._note_completion()
         acts = [self._begin, self._begin, self._complete, self._complete, self._commit, self._kill]
         acts += [self._roll_back, self._clean, self._compact, self._compact_metadata, self._restore, self._replace]
+        acts += [self._archive, self._archive_metadata]
         self._random.choice(acts)()
 
     def _note_completion(self) -> None:
@@ -230,6 +235,15 @@ class Life:
         self._tell(f"compact metadata {instant}")
         if instant:
             self._no_restore_before_now()
+
+    def _archive(self) -> None:
+        """The last commits stay, at least two: fewer would be as few as cleans keep, which Java refuses."""
+        gone = archiver.archive_data(self.world, self._random.randint(2, 4))
+        self._tell(f"archive {gone}")
+
+    def _archive_metadata(self) -> None:
+        gone = archiver.archive_metadata(self.world, self._random.randint(2, 4))
+        self._tell(f"archive of the metadata table {gone}")
 
     def _restore(self) -> None:
         writes = [i for i in self.world.table().timeline().writes() if i.is_completed]

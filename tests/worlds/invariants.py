@@ -11,6 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from hudi_engine.action.metadata_instants import LAST
 from hudi_engine.format import properties
 from hudi_engine.format.instant_names import Action, Instant, State, instant_file
 from hudi_engine.format.log.block import BlockType, HeaderKey
@@ -45,6 +46,8 @@ _KNOWN: Final = (
     r"|\.hoodie/\.index_attempts/plans/[0-9]{{17}}\.indexing\.(requested|inflight)"
     r"|\.hoodie/\.index_attempts/given-[0-9]{{6,}}\.json"
     r"|\.hoodie/(metadata/\.hoodie/)?(timeline/)?[0-9]{{17}}[0-9]*(_[0-9]{{17}})?\.[a-z.]+"
+    r"|\.hoodie/(metadata/\.hoodie/)?timeline/history/([0-9]{{17}}_[0-9]{{17}}_0\.parquet|manifest_[0-9]+|_version_)"
+    r"|\.hoodie/(metadata/\.hoodie/)?(archived|history)/\.commits_\.archive\.[0-9]+_1-0-1"
     r"|\.hoodie/metadata/(files|{0})/[^/]+"
     r"|(?!\.hoodie/).+\.parquet|(?!\.hoodie/).*\..+\.log\.[0-9]+_[0-9-]+|(.+/)?\.hoodie_partition_metadata"
 )
@@ -174,7 +177,7 @@ def _require_known_paths(world: World, names: Sequence[str]) -> None:
 
 def _require_metadata_agrees(metadata: MetadataTable) -> None:
     """S21: what is completed in the data has its commit in the metadata table, and that one was completed first."""
-    done = {i.requested_at: i for i in metadata.timeline.completed()}
+    done = {i.requested_at: i for i in (*metadata.table.history(), *metadata.timeline.completed()) if i.is_completed}
     first = metadata.timeline.first_write_still_active()
     kinds = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT, Action.CLEAN)
     for instant in metadata.data_timeline.of(*kinds):
@@ -193,7 +196,7 @@ def _require_committed_base(metadata: MetadataTable, index: str) -> None:
         numbers.setdefault(name.partition, []).append(name.number)
     assert numbers, "flagged, and no shard"
     assert all(each == list(range(len(each))) for each in numbers.values()), f"flagged, and the shards are {numbers}"
-    done = {i.requested_at for i in metadata.timeline.completed()}
+    done = {i.requested_at for i in (*metadata.timeline.completed(), *metadata.table.history()) if i.is_completed}
     bare = [file_id for file_id, instants in shards.items() if not instants & done]
     assert not bare, f"flagged, and nothing of {bare} is committed"
 
@@ -215,7 +218,9 @@ def _require_no_orphans(metadata: MetadataTable, index: str, files: Iterable[str
     named = {
         stat.path for i in metadata.timeline.completed() if _is_write(i) for stat in metadata.table.commit(i).stats
     }
-    done = {i.requested_at for i in metadata.timeline.completed()}
+    archived = metadata.table.archived_commits("", LAST)
+    named |= {stat.path for _, commit in archived for stat in commit.stats}
+    done = {i.requested_at for i in (*metadata.timeline.completed(), *dict(archived))}
     undone = _undone_logs(metadata, there)
     for path in sorted(there - undone):
         name = path.rpartition("/")[2]

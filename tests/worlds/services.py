@@ -9,11 +9,13 @@ from hudi_engine.format.log.reader import read_blocks
 from hudi_engine.format.log.writer import rollback_block
 from hudi_engine.format.names import LogFileName, parse_base_file, parse_log_file
 from hudi_engine.format.service_records import RecordName
+from hudi_engine.index.metadata_table import MetadataTable
+from hudi_engine.storage.protocol import FileStat
 from tests.worlds.instants import encode_commit
 from tests.worlds.java_metadata import Changes, JavaMetadata, rollback_record
 from tests.worlds.java_rows import RowFiles
 from tests.worlds.world import World
-from tests.worlds.writer import held, timeline_of
+from tests.worlds.writer import held, schema_text, timeline_of
 
 
 def roll_back(world: World, target: str) -> str:
@@ -67,14 +69,51 @@ def restore(world: World, to: str, *, by_completion: bool = False) -> str:
 
 def begin_clean(world: World) -> str:
     """A clean that is asked for and in flight: which files it deletes is settled now, as by Hudi."""
+    return _begin_clean(world, _old_files(world))
+
+
+def delete_savepoints(world: World) -> None:
+    """All of them: what the archiver stops at."""
+    with held(world):
+        table = world.table()
+        for file in table.storage.list(table.config.timeline_folder):
+            if ".savepoint" in file.name:
+                table.storage.delete(file.path)
+
+
+def clean_leftovers(world: World) -> None:
+    """A clean, also of the files that commits which failed have left."""
+    doomed = _old_files(world)
+    for _, file in leftovers(world.metadata()):
+        partition, _, name = file.path.rpartition("/")
+        doomed.setdefault(partition, []).append(name)
+    complete_clean(world, _begin_clean(world, doomed))
+
+
+def leftovers(metadata: MetadataTable) -> list[tuple[str, FileStat]]:
+    """Base files of commits that neither timeline of the data knows any more, each with its commit's time."""
+    table = metadata.data
+    known = {each.requested_at for each in (*metadata.data_timeline.instants, *table.history())}
+    files = [file for listing in table.partitions().values() for file in listing]
+    named = [(name.instant, file) for file in files if (name := parse_base_file(file.name)) is not None]
+    return [(instant, file) for instant, file in named if instant not in known]
+
+
+def _begin_clean(world: World, files: Mapping[str, list[str]]) -> str:
     timeline = timeline_of(world)
     with held(world):
         instant = world.next_time()
         doomed = {
             partition: [{"filePath": name, "isBootstrapBaseFile": False} for name in names]
-            for partition, names in _old_files(world).items()
+            for partition, names in files.items()
         }
-        plan = {"policy": "KEEP_LATEST_COMMITS", "version": 2, "filePathsToBeDeletedPerPartition": doomed}
+        latest = max(i.requested_at for i in world.table().timeline().writes() if i.is_completed)
+        plan = {
+            "earliestInstantToRetain": {"timestamp": latest, "action": "commit", "state": "COMPLETED"},
+            "policy": "KEEP_LATEST_COMMITS",
+            "version": 2,
+            "filePathsToBeDeletedPerPartition": doomed,
+        }
         timeline.request(instant, "clean", RecordName.CLEANER_PLAN, plan)
         timeline.inflight(instant, "clean")
     return instant
@@ -149,7 +188,7 @@ def complete_compaction(world: World, instant: str) -> None:
         stats.setdefault(each.partition, []).append(each.stat)
     with held(world):
         _metadata(world).commit(instant, Changes(sizes), False, world.times())
-        record = encode_commit("COMPACT", stats, {})
+        record = encode_commit("COMPACT", stats, {"schema": schema_text(schema)})
         timeline_of(world).complete(instant, "commit", RecordName.COMMIT, record, world.times())
 
 

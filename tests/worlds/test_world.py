@@ -3,13 +3,16 @@
 import pytest
 
 from hudi_engine.index.files import files_of, partitions
+from tests.worlds.archiver import archive_data, archive_metadata
 from tests.worlds.java_metadata import RECORD_INDEX, WriterFailed, is_data_file
 from tests.worlds.services import (
     begin_clean,
     begin_compaction,
+    clean_leftovers,
     compact_metadata,
     complete_clean,
     complete_compaction,
+    delete_savepoints,
     restore,
     roll_back,
 )
@@ -142,3 +145,78 @@ def test_a_writer_that_knows_an_index_without_shards_fails_as_java_does(world: W
 
     with pytest.raises(WriterFailed):
         write.complete()
+
+
+def ready_to_archive(world: World) -> list[str]:
+    """All is compacted and cleaned, savepoints are gone, and these are the commits of the data."""
+    delete_savepoints(world)
+    clean_leftovers(world)
+    for number in range(3):
+        Writer(world).begin().insert(partitions_of(world)[0], f"new {number}").complete()
+    compact_metadata(world)
+    return [each.requested_at for each in world.table().timeline().writes()]
+
+
+def test_the_archiver_leaves_the_last_commits_and_what_readers_see(world: World) -> None:
+    commits = ready_to_archive(world)
+    before = world.truth()
+
+    archived = archive_data(world, keep=2)
+    archived_metadata = archive_metadata(world, keep=2)
+
+    assert [each for each in archived if each in commits] == commits[:-2]
+    assert [each.requested_at for each in world.table().timeline().writes()] == commits[-2:]
+    assert {*archived} <= {each.requested_at for each in world.table().history()}
+    assert {*archived_metadata} <= {each.requested_at for each in world.metadata().table.history()}
+    assert {*commits[:-3]} <= {*archived_metadata}
+    assert world.truth() == before
+    require_right_files(world)
+
+
+def test_the_archiver_adds_to_what_it_archived_before(world: World) -> None:
+    commits = ready_to_archive(world)
+
+    archive_data(world, keep=4)
+    archive_data(world, keep=2)
+
+    assert {*commits[:-2]} <= {each.requested_at for each in world.table().history() if each.is_completed}
+
+
+def test_the_archiver_leaves_what_the_metadata_table_has_not_compacted(world: World) -> None:
+    commits = ready_to_archive(world)
+    late = [Writer(world).begin().insert(partitions_of(world)[0], f"late {n}").complete() for n in range(3)]
+
+    archive_data(world, keep=2)
+
+    left = [each.requested_at for each in world.table().timeline().writes()]
+    assert left[-3:] == late
+    assert {*left[:-3]} <= {commits[-1]}
+
+
+def test_the_archiver_leaves_a_pending_commit_and_the_one_before(world: World) -> None:
+    pending = Writer(world).begin()
+    commits = ready_to_archive(world)
+
+    archive_data(world, keep=2)
+    archive_metadata(world, keep=2)
+
+    before = commits[commits.index(pending.instant) - 1]
+    assert commits[commits.index(before) :] == [each.requested_at for each in world.table().timeline().writes()][-5:]
+    assert world.metadata().timeline.find(before)
+
+
+def test_the_archiver_leaves_a_replacement_until_a_clean(world: World) -> None:
+    ready_to_archive(world)
+    partition = partitions_of(world)[0]
+    replacement = Writer(world).begin("replacecommit").replace(partition, "fresh").complete()
+    for number in range(3):
+        Writer(world).begin().insert(partition, f"late {number}").complete()
+    compact_metadata(world)
+
+    archive_data(world, keep=2)
+    assert world.table().timeline().find(replacement)
+
+    complete_clean(world, begin_clean(world))
+    archive_data(world, keep=2)
+    assert not world.table().timeline().find(replacement)
+    require_right_files(world)

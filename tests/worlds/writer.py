@@ -170,8 +170,7 @@ class Write:
         return table.row_schema(table.snapshot())
 
     def _avro_schema(self) -> str:
-        plain = pa.schema([column for column in self._schema() if column.name not in META_COLUMNS])
-        return avro_schema.from_arrow(plain, "row", "worlds")
+        return schema_text(self._schema())
 
 
 @dataclass(slots=True)
@@ -223,6 +222,12 @@ class _Held:
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
+
+
+def schema_text(rows: pa.Schema) -> str:
+    """The schema that commits carry: that of the rows, without meta columns."""
+    plain = pa.schema([column for column in rows if column.name not in META_COLUMNS])
+    return avro_schema.from_arrow(plain, "row", "worlds")
 
 
 def timeline_of(world: World) -> InstantFiles:

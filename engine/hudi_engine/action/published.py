@@ -5,6 +5,7 @@ from collections.abc import Collection
 from hudi_engine.action.attempts import attempts_of
 from hudi_engine.action.coverage import Base, base_of
 from hudi_engine.action.plans import IndexPlan
+from hudi_engine.errors import NotFound
 from hudi_engine.format.instant_names import Action
 from hudi_engine.index.metadata_table import MetadataTable
 
@@ -19,7 +20,11 @@ def published_base(metadata: MetadataTable, plan: IndexPlan, name: str) -> Base 
     for instant in reversed(metadata.timeline.of(Action.DELTA_COMMIT)):
         if instant.is_completed and instant.requested_at in reserved:
             completed_at = metadata.view.completions.time_of(instant.requested_at) or ""
-            base = base_of(name, metadata.table.commit(instant), instant.requested_at, completed_at)
+            try:
+                commit = metadata.table.commit(instant)
+            except NotFound:  # archived since the timeline was read
+                break
+            base = base_of(name, commit, instant.requested_at, completed_at)
             if base is not None:  # a later attempt makes only those that have none
                 return base
     return _archived_base(metadata, reserved, name)
