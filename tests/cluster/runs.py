@@ -44,5 +44,5 @@ def engines(cluster: Cluster, table: Path) -> list[Seen]:
 
 
 def builds_of(cluster: Cluster, folder: Path) -> Builds:
-    """Of operators in that cluster; the folder is made."""
+    """The builds of operators in that cluster. The folder is made."""
     return Builds(folder, lambda table: [each.pid for each in engines(cluster, table)])

@@ -11,7 +11,7 @@ from tests.interop.jvm import Jvm
 from tests.kit.soak import is_soak
 from tests.zookeeper.server import ZooKeeperServer
 
-# What is left to chance is not for the gate.
+# Random cases are for soak, not for the gate.
 collect_ignore = [] if is_soak() else ["test_random_kills.py"]
 
 

@@ -189,7 +189,7 @@ def _kind_report(site: Site, end: End) -> KindReport:
 
 
 def _commit_of_base(site: Site, plan: str, name: str) -> CommitMetadata:
-    """What the commit of the base says, while that is on the active timeline: it has the number of entries."""
+    """The commit of the base, which has the number of entries; an empty one once the commit is archived."""
     metadata = site.metadata()
     base = find_base(metadata, plan, name)
     instant = None if base is None else metadata.timeline.find(base.instant)

@@ -1,4 +1,4 @@
-"""Who we are to the API server: a fixed header, a token in a file, or the answer of a program."""
+"""Credentials for the API server: a fixed header, a token in a file, or the answer of a program."""
 
 import asyncio
 from collections.abc import Mapping

@@ -61,7 +61,7 @@ def test_what_kubectl_applies_is_taken_as_the_operator_reads_it(cluster: Cluster
 
 
 def _written(cluster: Cluster, namespace: str, case: Illegal | Legal, *, is_applied: bool) -> Tree:
-    """What the API server has, or would have, of the case's manifest; nothing of it stays."""
+    """The case's manifest as the API server has it, or would have it; nothing stays in the cluster."""
     wanted, kinds = manifest(case.kind, case.edits), path_of(namespace, case.kind)
     path = f"{kinds}/{wanted['metadata']['name']}"
     if case.before is not None:

@@ -46,7 +46,7 @@ class Trouble:
     step: int | None = None
 
     def of(self, sort: Sort, number: int, hits: int) -> What | None:
-        """What happens to the one of that number, after so many hits."""
+        """The trouble for the call of that number, after so many hits; None if the call passes."""
         if sort is not self.sort or number < self.first:
             return None
         is_hit = number == self.first if self.step is None else (number - self.first) % self.step == 0
