@@ -38,7 +38,10 @@ def _settings(jars: Sequence[Path], memory: str, zone: str) -> dict[str, Any]:
         "spark.app.name": jars[0].stem,
         "spark.driver.memory": memory,
         "spark.driver.extraClassPath": ":".join(map(str, jars)),
-        "spark.driver.extraJavaOptions": " ".join([f"-Duser.timezone={zone}", *_JAVA_OPTIONS]),
+        "spark.driver.extraJavaOptions": " ".join(
+            # A heap that grows and shrinks has as many full collections.
+            [f"-Duser.timezone={zone}", f"-Xms{memory}", *_JAVA_OPTIONS]
+        ),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",

@@ -6,14 +6,14 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hudi_engine.action.coverage import duplicates_of, find_base
 from hudi_engine.action.drop import run_drop
-from hudi_engine.action.index import End, Ready, Redo, build, run
+from hudi_engine.action.index import build, run
 from hudi_engine.action.plans import pending_plans
 from hudi_engine.action.schedule import Skipped, schedule
 from hudi_engine.action.site import Site
 from hudi_engine.action.undo import run_abort
 from hudi_engine.cli.asked import conf_of, index_request_of, owner
+from hudi_engine.cli.built import built_report
 from hudi_engine.cli.checking import check
 from hudi_engine.cli.compute_choice import compute_of
 from hudi_engine.cli.failures import DEBUG, exit_code, message
@@ -29,10 +29,8 @@ from hudi_engine.concurrency.contradictions import refuse_contradicted
 from hudi_engine.concurrency.heartbeat import Heartbeats, own_lease
 from hudi_engine.concurrency.lock import lock_of
 from hudi_engine.contract import MAX_PHASE, MAX_PHASES, Action, JobReport, JobRequest, KindReport, LockHolds, Outcome
-from hudi_engine.errors import Busy, EngineError, PlanChanged, Superseded, TimedOut
+from hudi_engine.errors import Busy, EngineError, PlanChanged, TimedOut
 from hudi_engine.storage.open import open_storage
-from hudi_engine.table.contents import CommitMetadata
-from hudi_engine.table.health import index_health
 from hudi_engine.table.table import Table, open_table
 from hudi_engine.watch import Watch
 
@@ -95,10 +93,10 @@ class _Job:
                     return self._schedule(site)
                 case Action.BUILD:
                     require_planned(site.table(), request)
-                    return _built(site, build(site, index_request_of(request)), request.kinds)
+                    return built_report(site, build(site, index_request_of(request)), request.kinds)
                 case Action.RUN:
                     assert request.instant is not None, "a request to run has an instant"
-                    return _built(site, run(site, request.instant))
+                    return built_report(site, run(site, request.instant))
                 case Action.DROP:
                     return self._drop(site)
                 case _:
@@ -164,36 +162,6 @@ def site_of(location: str, conf: Mapping[str, str], compute: Compute, watch: Wat
     lock = lock_of(conf, table, us)
     refuse_contradicted(conf, table)
     return Site(storage, clock, conf, lock, Heartbeats(storage, clock, own_lease(conf)), us, compute, watch)
-
-
-def _built(site: Site, built: Ready | Skipped | Redo, asked: tuple[str, ...] = ()) -> JobReport:
-    """The report of a build. An index that was asked for and that no plan had to make was complete before."""
-    match built:
-        case Skipped():
-            return unchanged(built.reasons)
-        case Redo():
-            why = f"{built.why}; what was built is undone: `index build` makes it anew"
-            return JobReport(Outcome.UNDONE, Superseded.exit_code, reason=why)
-    made = {end.index: _kind_report(site, end) for end in built.ends}
-    there = (KindReport(name, Outcome.UNCHANGED) for name in asked if name not in made)
-    return JobReport(Outcome.READY, instant=built.plan, kinds=(*made.values(), *there))
-
-
-def _kind_report(site: Site, end: End) -> KindReport:
-    size = next(index for index in index_health(site.table()) if index.name == end.index)
-    commit = _commit_of_base(site, end.plan, end.index)
-    keys = sum(stat.rows for stat in commit.stats if stat.partition == end.index)
-    duplicates = duplicates_of(commit).get(end.index, 0)
-    where = (end.index, Outcome.READY, end.upto, end.caught_up_to)
-    return KindReport(*where, keys, size.shards, size.size_bytes, duplicates)
-
-
-def _commit_of_base(site: Site, plan: str, name: str) -> CommitMetadata:
-    """The commit of the base, which has the number of entries; an empty one once the commit is archived."""
-    metadata = site.metadata()
-    base = find_base(metadata, plan, name)
-    instant = None if base is None else metadata.timeline.find(base.instant)
-    return CommitMetadata("") if instant is None else metadata.table.commit(instant)
 
 
 def _plans_of(table: Table, kinds: tuple[str, ...]) -> list[str]:

@@ -7,6 +7,10 @@ import org.apache.hadoop.fs.LocalFileSystem;
 
 /** Hadoop's files of this disk; a test can hold whoever is about to change one. */
 public class HeldLocalFiles extends LocalFileSystem {
+  public HeldLocalFiles() {
+    super(new QuickLocalFiles());
+  }
+
   @Override
   public FSDataOutputStream create(
       Path file, FsPermission rights, boolean overwrites, int buffer, short copies, long block, Progressable progress)
