@@ -28,8 +28,8 @@ _S3A: Final = {
     "fs.s3a.connection.maximum": "2000",
 }
 
-# A JVM of the tests lives for minutes and makes small commits. With these options, and a heap that does not grow, a commit
-# takes 1.25 processor seconds instead of 2.0, and the first one 6.6 instead of 8.
+# A JVM of the tests lives for minutes and makes small commits. With these options, and a heap that does not grow, a
+# commit takes 1.25 processor seconds instead of 2.0, and the first one 6.6 instead of 8.
 _FOR_SMALL_COMMITS: Final = (
     "-XX:TieredStopAtLevel=1",  # the last tier of compilers costs more than it brings
     "-XX:+UseSerialGC",
