@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from hudi_engine.format.hfile.read import read_hfile
 from hudi_engine.open import open_table
-from tests.indexed import entries_of
+from tests.kit.indexed import entries_of
 
 # A filter's `instant` is of the commit that wrote its file, as Java's writers have it; Java's indexer has one time for
 # all, which none of its readers looks at.

@@ -14,8 +14,8 @@ from benchmarks.processes import cpu_seconds
 from benchmarks.record_index_peer import SETTINGS, indexer, make_unindexed
 from benchmarks.record_index_peer import build as build_record_index
 from benchmarks.spark_jobs import answer_jobs, jvm
-from tests.interop import java
-from tests.interop.java_formats import java_list
+from tests.java import objects as java
+from tests.java.java_formats import java_list
 
 _SESSION = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from benchmarks.spark_jobs import answer_jobs, jvm, jvm_peak
-from tests.interop import java
+from tests.java import objects as java
 
 _LOCATION = re.compile(
     r"\(([^,()]+),HoodieRecordGlobalLocation\(super=HoodieRecordLocation\(instantTime=(\w*), fileId=([^,]*), "

@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from benchmarks.peer import made_rows
 from benchmarks.processes import cpu_seconds
 from benchmarks.spark_jobs import answer_jobs, jvm
-from tests.interop import java
-from tests.interop.java_formats import java_list
+from tests.java import objects as java
+from tests.java.java_formats import java_list
 
 _FILES = 64
 SETTINGS = {

@@ -32,9 +32,9 @@ from benchmarks.holds import quantiles_of
 from benchmarks.processes import Measured, run_watched
 from benchmarks.record_index import copy_of, unindexed
 from benchmarks.writer_beside_peer import ROWS_OF_A_COMMIT
-from tests.interop.live_checks import require_valid
-from tests.interop.live_writers import zookeeper_lock
-from tests.zookeeper.server import ZooKeeperServer
+from tests.java.live_checks import require_valid
+from tests.java.live_writers import zookeeper_lock
+from tests.kit.zookeeper_server import ZooKeeperServer
 from tools.parts import bundle_jar
 
 OUT = Path(__file__).parent / "out" / "writer_beside.json"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hudi_engine.contract import Action, JobReport, JobRequest, Outcome
-from tests.cli.conftest import Ran, run_engine
 from tests.cli.test_bad_input import require_refusal
+from tests.kit.commands import Ran, run_engine
 
 Golden = Callable[[str], Path]
 Run = Callable[..., Ran]

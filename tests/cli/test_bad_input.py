@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Ran, run_engine
+from tests.kit.commands import Ran, run_engine
 
 COMMANDS = ("inspect", "timeline", "files", "read")
 PROPERTIES = ".hoodie/hoodie.properties"

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from tests.cli.conftest import GOLDEN, run_engine
-from tests.interop.compare import require_equal
+from tests.cli.conftest import GOLDEN
+from tests.kit.commands import run_engine
+from tests.kit.compare import require_equal
 
 Golden = Callable[[str], Path]
 

@@ -16,8 +16,8 @@ import pytest
 
 from hudi_engine.contract import JobReport, Outcome
 from hudi_engine.index.kinds import parse_shard_name
-from tests.cli.conftest import ENGINE, Ran
 from tests.cli.test_bad_input import require_refusal
+from tests.kit.commands import ENGINE, Ran
 
 Golden = Callable[[str], Path]
 Run = Callable[..., Ran]

@@ -11,8 +11,8 @@ import pytest
 
 from hudi_engine.cli.jobs import carry_out
 from hudi_engine.contract import Action, JobReport, JobRequest, Outcome, RunProgress
-from tests.cli.conftest import ENGINE, Ran
 from tests.cli.test_index_commands import interrupted
+from tests.kit.commands import ENGINE, Ran
 
 Golden = Callable[[str], Path]
 ALONE = {"hudi.engine.single.writer": "true"}

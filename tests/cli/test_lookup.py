@@ -10,10 +10,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.conftest import ENGINE, GOLDEN, Ran, run_engine
+from tests.cli.conftest import GOLDEN
 from tests.cli.test_bad_input import require_refusal
-from tests.damaged import Entry, change_entry
 from tests.golden.expected_indexes import expected_indexes
+from tests.kit.commands import ENGINE, Ran, run_engine
+from tests.kit.damaged import Entry, change_entry
 
 Golden = Callable[[str], Path]
 INDEXED = "v9_mor_indexed"

@@ -18,7 +18,7 @@ from hudi_engine.contract import (
     TableUnseen,
     UnseenReason,
 )
-from tests.cli.conftest import ENGINE
+from tests.kit.commands import ENGINE
 
 Golden = Callable[[str], Path]
 CANARY = "canary-0451-of-the-observer"

@@ -9,10 +9,10 @@ import pytest
 
 from hudi_engine.cli.jobs import carry_out
 from hudi_engine.contract import Action, JobRequest, Outcome
-from tests.cli.conftest import Ran
 from tests.cli.test_bad_input import require_refusal
 from tests.cli.test_index_commands import ALONE, NO_LOCKS, PROPERTIES, ZOOKEEPER_IS_DOWN, conf, file_lock, files
 from tests.golden.unpack import unpack
+from tests.kit.commands import Ran
 
 Run = Callable[..., Ran]
 Stand = Callable[[str], Path]

@@ -10,10 +10,10 @@ import pytest
 from hudi_engine.cli import validate as commands
 from hudi_engine.validate.report import Discrepancy, Fault
 from hudi_engine.validate.run import Outcome, Planned
-from tests.cli.conftest import Ran, run_engine
 from tests.cli.test_bad_input import require_refusal
 from tests.cli.test_lookup import put_in_flight
-from tests.damaged import add_entry, entries, remove_entry, shard_files
+from tests.kit.commands import Ran, run_engine
+from tests.kit.damaged import add_entry, entries, remove_entry, shard_files
 
 Golden = Callable[[str], Path]
 INDEXED = "v9_mor_indexed"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from hudi_engine.table.conform import META_COLUMNS
-from tests.cli.conftest import Ran
 from tests.cli.test_bad_input import require_refusal
 from tests.cli.test_index_commands import ALONE, files
+from tests.kit.commands import Ran
 
 Golden = Callable[[str], Path]
 Run = Callable[..., Ran]

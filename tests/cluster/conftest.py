@@ -11,9 +11,9 @@ from tests.cluster.live import live_table
 from tests.cluster.operator_process import OperatorProcess
 from tests.cluster.parts import kubernetes
 from tests.cluster.user import User
-from tests.faults.live import Scene
 from tests.golden.unpack import unpack
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
+from tests.java.live import Scene
 
 _NUMBERS = count(1)
 

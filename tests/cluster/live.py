@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from tests.faults.live import Scene
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
+from tests.java.live import Scene
 
 LOCK: Final = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",

@@ -10,7 +10,7 @@ from tests.cluster.kubernetes import Cluster
 from tests.cluster.namespaces import Seen
 from tests.kit.builds import Builds
 
-_ENGINES: Final = frozenset({"hudi_engine.cli.main", "tests.faults.paused_engine"})
+_ENGINES: Final = frozenset({"hudi_engine.cli.main", "tests.kit.paused_engine"})
 
 
 def orders(state: Path) -> list[dict[str, Any]]:

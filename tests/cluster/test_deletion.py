@@ -13,8 +13,8 @@ from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table
 from tests.cluster.operator_process import OperatorProcess
 from tests.cluster.runs import builds_of, engines, orders
 from tests.cluster.user import User
-from tests.faults.remains import require_nothing_of_it, require_ready_and_nothing_left
 from tests.golden.unpack import unpack
+from tests.java.remains import require_nothing_of_it, require_ready_and_nothing_left
 from tests.kit.builds import Builds, is_asked_to_end
 from tests.kit.eventually import eventually
 from tests.kit.soak import and_in_soak

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table
 from tests.cluster.user import User
-from tests.faults.remains import require_ready_and_nothing_left
+from tests.java.remains import require_ready_and_nothing_left
 from tests.kit.eventually import eventually
 from tests.kit.soak import is_soak, new_seeds
 

@@ -10,8 +10,8 @@ from tests.cluster.manifests import INDEX, TABLE, index, table
 from tests.cluster.operator_process import OperatorProcess
 from tests.cluster.runs import builds_of
 from tests.cluster.user import User
-from tests.faults.live import Scene
-from tests.faults.remains import flags, require_ready_and_nothing_left
+from tests.java.live import Scene
+from tests.java.remains import flags, require_ready_and_nothing_left
 from tests.kit.builds import Builds
 
 pytestmark = pytest.mark.usefixtures("operator")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from hudi_operator.words import Kind
-from tests.cluster.admission.manifests import manifest
 from tests.cluster.api import path_of
 from tests.cluster.kubernetes import Cluster
 from tests.cluster.namespaces import Refused
+from tests.kit.admission.manifests import manifest
 from tests.kit.eventually import eventually
 
 _ROOT = Path(__file__).parents[2]

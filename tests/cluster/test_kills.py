@@ -10,8 +10,8 @@ from tests.cluster.kubernetes import Cluster
 from tests.cluster.manifests import index, table
 from tests.cluster.runs import attempts, builds_of
 from tests.cluster.user import User
-from tests.faults.live import Scene
-from tests.faults.remains import require_ready_and_nothing_left
+from tests.java.live import Scene
+from tests.java.remains import require_ready_and_nothing_left
 from tests.kit.builds import Builds, silence_hearts
 from tests.kit.eventually import eventually
 

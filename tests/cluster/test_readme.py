@@ -13,7 +13,7 @@ from tests.cluster.kubernetes import Cluster
 from tests.cluster.namespaces import Refused
 from tests.cluster.parts import kubernetes
 from tests.cluster.test_plugin import PLAN, condition
-from tests.repository.readme import commands
+from tests.kit.readme import commands
 
 Typed = Callable[[str], str]
 _APPLY = "kubectl apply -f examples/orders.yaml"

@@ -12,8 +12,8 @@ from tests.cluster.manifests import INDEX, SERVICE, TABLE, index, service, table
 from tests.cluster.operator_process import OperatorProcess
 from tests.cluster.runs import builds_of
 from tests.cluster.user import User
-from tests.faults.live import Scene
-from tests.faults.remains import require_ready_and_nothing_left
+from tests.java.live import Scene
+from tests.java.remains import require_ready_and_nothing_left
 from tests.kit.builds import Builds
 from tests.kit.eventually import eventually
 

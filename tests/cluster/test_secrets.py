@@ -32,7 +32,7 @@ def test_the_value_of_a_secret_is_nowhere_but_in_the_secret(
     ):
         user.apply(table(quiet, storage={"credentialsSecretRef": {"name": "store"}}), index(), service())
         with builds.stopped(quiet):
-            eventually("the watch to see the build's arguments", lambda: "tests.faults.paused_engine" in seen)
+            eventually("the watch to see the build's arguments", lambda: "tests.kit.paused_engine" in seen)
         user.wait()
         user.wait(f"tableservice/{SERVICE}", "LastRunSucceeded")
         metrics = cluster.run([sys.executable, "-c", _FETCH])

@@ -10,7 +10,7 @@ from hudi_engine.action.index import build
 from hudi_engine.errors import EngineError
 from hudi_engine.storage.memory import Crash, Fault, Way
 from tests.crash.verbs import VERBS, moment
-from tests.valid import require_valid
+from tests.kit.valid import require_valid
 from tests.worlds.invariants import ROWS, require_safe, require_tidy
 from tests.worlds.stage import Cue, StagedStorage
 from tests.worlds.world import World, world_at

@@ -18,7 +18,7 @@ from hudi_engine.action.schedule import Skipped
 from hudi_engine.errors import Contradiction, EngineError, LockLost, Superseded, TimedOut
 from hudi_engine.storage.memory import Crash
 from tests.crash.verbs import VERBS, Verb
-from tests.valid import require_valid
+from tests.kit.valid import require_valid
 from tests.worlds import archiver, services
 from tests.worlds.invariants import ROWS, require_safe, require_tidy
 from tests.worlds.java_metadata import Location, WriterFailed

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.golden.unpack import unpack
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
 from tests.kit.soak import is_soak
-from tests.zookeeper.server import ZooKeeperServer
+from tests.kit.zookeeper_server import ZooKeeperServer
 
 # Random cases are for soak, not for the gate.
 collect_ignore = [] if is_soak() else ["test_random_kills.py"]

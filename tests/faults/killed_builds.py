@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.faults.engine import RECORD_INDEX, Pause, build
-from tests.faults.live import COPY_ON_WRITE, MERGE_ON_READ, RECOMMENDED, Scene
-from tests.faults.remains import require_nothing_of_it
-from tests.interop.jvm import Jvm
-from tests.interop.live_checks import require_found_by_value, require_skipped_right, run_engine
-from tests.interop.live_writers import KEEPS_OTHER_KINDS, zookeeper_lock
-from tests.zookeeper.server import ZooKeeperServer
+from tests.java.jvm import Jvm
+from tests.java.live import COPY_ON_WRITE, MERGE_ON_READ, RECOMMENDED, Scene
+from tests.java.live_checks import require_found_by_value, require_skipped_right, run_engine
+from tests.java.live_writers import KEEPS_OTHER_KINDS, zookeeper_lock
+from tests.java.remains import require_nothing_of_it
+from tests.kit.engine import RECORD_INDEX, Pause, build
+from tests.kit.zookeeper_server import ZooKeeperServer
 
 _BY_VALUE: Final = "secondary_index_by_seen"
 # Where a test has a commit made that the base does not have, so that there is something to catch up with.

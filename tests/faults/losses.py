@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tests.faults.engine import RECORD_INDEX, Ended, Engine, Pause
 from tests.faults.killed_builds import BASE_IS_READ
-from tests.faults.live import Scene
-from tests.faults.remains import content
-from tests.zookeeper.proxy import Network
-from tests.zookeeper.server import ZooKeeperServer
+from tests.java.live import Scene
+from tests.java.remains import content
+from tests.kit.engine import RECORD_INDEX, Ended, Engine, Pause
+from tests.kit.zookeeper_proxy import Network
+from tests.kit.zookeeper_server import ZooKeeperServer
 
 FAULTS: Final = ("expired", "cut", "stopped")
 _LOCK_LOST: Final = 23

@@ -10,14 +10,14 @@ import pytest
 from hudi_engine.clock import SystemClock
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.table import open_table
-from tests.faults.engine import build
-from tests.faults.live import RECOMMENDED, USUAL_LEASE, Scene
-from tests.faults.remains import require_ready_and_nothing_left
-from tests.interop.jvm import Jvm
-from tests.interop.live_checks import require_skipped_right
-from tests.interop.live_writers import KEEPS_OTHER_KINDS, zookeeper_lock
+from tests.java.jvm import Jvm
+from tests.java.live import RECOMMENDED, USUAL_LEASE, Scene
+from tests.java.live_checks import require_skipped_right
+from tests.java.live_writers import KEEPS_OTHER_KINDS, zookeeper_lock
+from tests.java.remains import require_ready_and_nothing_left
+from tests.kit.engine import build
 from tests.kit.heartbeats import back_date_heartbeats
-from tests.zookeeper.server import ZooKeeperServer
+from tests.kit.zookeeper_server import ZooKeeperServer
 
 _ROWS: Final = [{"id": f"dead-{number}", "part": "north", "seen": 1} for number in range(10)]
 _KINDS: Final = ("record_index", "column_stats")

@@ -10,10 +10,10 @@ import pytest
 
 from hudi_engine.cli.jobs import carry_out
 from hudi_engine.contract import Action, JobRequest, Outcome
-from tests.faults.engine import Engine, Pause, build
-from tests.faults.remains import content, flags, require_left, require_nothing_of_it, require_ready_and_nothing_left
 from tests.golden.unpack import unpack
-from tests.interop.live_checks import run_engine
+from tests.java.live_checks import run_engine
+from tests.java.remains import content, flags, require_left, require_nothing_of_it, require_ready_and_nothing_left
+from tests.kit.engine import Engine, Pause, build
 
 _ALONE: Final = {
     "hudi.engine.single.writer": "true",

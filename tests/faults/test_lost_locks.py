@@ -9,17 +9,17 @@ from typing import Final
 
 import pytest
 
-from tests.faults.engine import RECORD_INDEX, Engine, Pause, build_until_ready
 from tests.faults.killed_builds import BASE_IS_READ
-from tests.faults.live import RECOMMENDED, USUAL_LEASE, Scene
 from tests.faults.losses import FAULTS, PLACES, Loss, Servers, require_nothing_changed_without_lock
-from tests.faults.remains import content, require_nothing_of_it, require_ready_and_nothing_left
-from tests.interop.jvm import Jvm
-from tests.interop.live_checks import run_engine
-from tests.interop.live_writers import KEEPS_OTHER_KINDS, zookeeper_lock
+from tests.java.jvm import Jvm
+from tests.java.live import RECOMMENDED, USUAL_LEASE, Scene
+from tests.java.live_checks import run_engine
+from tests.java.live_writers import KEEPS_OTHER_KINDS, zookeeper_lock
+from tests.java.remains import content, require_nothing_of_it, require_ready_and_nothing_left
+from tests.kit.engine import RECORD_INDEX, Engine, Pause, build_until_ready
 from tests.kit.soak import and_in_soak
-from tests.zookeeper.proxy import Network
-from tests.zookeeper.server import ZooKeeperServer
+from tests.kit.zookeeper_proxy import Network
+from tests.kit.zookeeper_server import ZooKeeperServer
 
 _LOCK_UNAVAILABLE: Final = 22
 # How long the engine asks a server that is silent.

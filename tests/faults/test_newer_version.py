@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from tests.faults.engine import Engine, Pause, build
-from tests.faults.remains import content, flags, require_left, require_nothing_of_it, require_ready_and_nothing_left
-from tests.interop.live_commits import change_properties
+from tests.java.live_commits import change_properties
+from tests.java.remains import content, flags, require_left, require_nothing_of_it, require_ready_and_nothing_left
+from tests.kit.engine import Engine, Pause, build
 
 _ALONE: Final = {
     "hudi.engine.single.writer": "true",

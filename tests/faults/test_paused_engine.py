@@ -10,9 +10,9 @@ from typing import Final
 
 import pytest
 
-from tests.faults import engine as engines
-from tests.faults.engine import Engine, Pause
 from tests.golden.unpack import unpack
+from tests.kit import engine as engines
+from tests.kit.engine import Engine, Pause
 from tests.kit.wait import wait_until
 from tools.s3_server import S3Server, s3_server
 
@@ -24,7 +24,7 @@ _FLAG: Final = Pause("flag", r"^replace .*hoodie\.properties$")
 _DOOMED_TEST: Final = """
 import sys
 from pathlib import Path
-from tests.faults.engine import Engine, Pause
+from tests.kit.engine import Engine, Pause
 with Engine(Path(sys.argv[1]), {"hudi.engine.single.writer": "true"}, [Pause("base", "hfile")]) as engine:
     assert engine.pauses("base")
     print(engine.process_id, flush=True)

@@ -11,13 +11,13 @@ from typing import Final
 
 import pytest
 
-from tests.faults.engine import Engine, Pause, build_until_ready
 from tests.faults.killed_builds import BASE_IS_READ, OF_FILES, OF_PARTITIONS, OF_VALUES, RECORDS, Case
-from tests.faults.live import MERGE_ON_READ, SHORT_LEASE, Scene
-from tests.faults.remains import require_ready_and_nothing_left
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
+from tests.java.live import MERGE_ON_READ, SHORT_LEASE, Scene
+from tests.java.remains import require_ready_and_nothing_left
+from tests.kit.engine import Engine, Pause, build_until_ready
 from tests.kit.soak import seed
-from tests.zookeeper.server import ZooKeeperServer
+from tests.kit.zookeeper_server import ZooKeeperServer
 
 pytestmark = pytest.mark.timeout(2700)
 _KILLS: Final = 12  # of each case, so that all are done in 45 minutes

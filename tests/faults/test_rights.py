@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from tests.faults.engine import Engine, Pause
-from tests.faults.remains import content, flags, require_left, require_ready_and_nothing_left
+from tests.java.remains import content, flags, require_left, require_ready_and_nothing_left
+from tests.kit.engine import Engine, Pause
 
 _ALONE: Final = {
     "hudi.engine.single.writer": "true",

@@ -7,10 +7,10 @@ from typing import Final
 
 import pytest
 
-from tests.faults.engine import Ended, Engine, Pause, build
-from tests.faults.live import USUAL_LEASE
-from tests.faults.remains import content, require_ready_and_nothing_left
-from tests.interop.live_checks import run_engine
+from tests.java.live import USUAL_LEASE
+from tests.java.live_checks import run_engine
+from tests.java.remains import content, require_ready_and_nothing_left
+from tests.kit.engine import Ended, Engine, Pause, build
 from tests.kit.heartbeats import back_date_heartbeats
 
 _BUSY, _LOCK_LOST, _SUPERSEDED = 21, 23, 24

@@ -14,7 +14,7 @@ _STEPS: Final = 20
 _LOG_LINES: Final = 30
 _LONGEST_LINE: Final = 1_000  # a report is one line
 _MOST_FOLDERS: Final = 2_000
-# As tests/faults/paused_engine.py and its callers name them: the steps of an engine, and its report.
+# As tests/kit/paused_engine.py and its callers name them: the steps of an engine, and its report.
 _OF_AN_ENGINE: Final = {"steps": _STEPS, "out": _LOG_LINES, "err": _LOG_LINES}
 
 Block = tuple[str, list[str]]

@@ -9,7 +9,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.interop import java, java_formats, java_table
+from tests.java import java_formats, java_table
+from tests.java import objects as java
 
 Row = Mapping[str, Any]
 

@@ -23,7 +23,7 @@ from tests.golden.lab import Recipe
 from tests.golden.names import largest_bytes
 from tests.golden.recipes import RECIPES
 from tests.golden.unpack import unpack
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
 
 HERE = Path(__file__).parent
 _MOST_ENTRIES_AS_JSON = 10_000

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
-from tests.faults.engine import Ended, Engine, Pause
-from tests.interop.live_writers import Step, Writer
+from tests.java.live_writers import Step, Writer
+from tests.kit.engine import Ended, Engine, Pause
 from tests.kit.wait import wait_until
 
 Act = Callable[[], object]

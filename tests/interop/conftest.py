@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.interop.jvm import Jvm
-from tests.zookeeper.server import ZooKeeperServer
+from tests.java.jvm import Jvm
+from tests.kit.zookeeper_server import ZooKeeperServer
 from tools.parts import HUDI_VERSIONS
 
 _AT_ONCE = 3

@@ -13,4 +13,4 @@ ONE_CLOCK: Final = "tests.interop.engine_of_one_clock"
 if __name__ == "__main__":
     assert vars(catch_up)["_CLOCKS_APART_MS"], "the engine has another name for the time by which clocks may be apart"
     vars(catch_up)["_CLOCKS_APART_MS"] = 0
-    runpy.run_module("tests.faults.paused_engine", run_name="__main__", alter_sys=True)
+    runpy.run_module("tests.kit.paused_engine", run_name="__main__", alter_sys=True)

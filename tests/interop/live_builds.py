@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from tests.faults.engine import Ended, Engine, Pause
 from tests.interop.conductor import BEFORE_ITS_END, BEFORE_THE_LOCK, BEGUN, Lead, Said, Scene, conduct, pauses_of
 from tests.interop.live_cases import OF_VALUES
-from tests.interop.live_checks import properties_of
-from tests.interop.live_writers import COMPACTION, USUAL_LEASE, LiveTable, LiveWriters
+from tests.java.live_checks import properties_of
+from tests.java.live_writers import COMPACTION, USUAL_LEASE, LiveTable, LiveWriters
+from tests.kit.engine import Ended, Engine, Pause
 
 Builds = Sequence[Sequence[str]]
 Built = Callable[[LiveTable, LiveWriters, Builds], None]

@@ -10,14 +10,14 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 import pytest
 
-from tests.faults.engine import Engine, Pause
-from tests.faults.live import RECOMMENDED
-from tests.interop.jvm import Jvm
-from tests.interop.live_checks import require_valid
-from tests.interop.live_writers import SEVERAL_WRITERS, LiveTable, zookeeper_lock
 from tests.interop.readable import TABLE_VERSIONS
+from tests.java.jvm import Jvm
+from tests.java.live import RECOMMENDED
+from tests.java.live_checks import require_valid
+from tests.java.live_writers import SEVERAL_WRITERS, LiveTable, zookeeper_lock
+from tests.kit.engine import Engine, Pause
 from tests.kit.soak import and_in_soak
-from tests.zookeeper.server import ZooKeeperServer
+from tests.kit.zookeeper_server import ZooKeeperServer
 
 _KEYS: Final = 10
 _MEANWHILE: Final = Pause("meanwhile", r"^create .*\.hfile$")

@@ -14,10 +14,11 @@ from typing import Any, Final
 import pytest
 
 from hudi_engine.format import properties
-from tests.faults.engine import RECORD_INDEX, Engine
 from tests.interop.engine_of_one_clock import ONE_CLOCK
-from tests.interop.jvm import JavaError, Jvm
-from tests.interop.live_checks import (
+from tests.interop.readable import TABLE_VERSIONS
+from tests.interop.writer_subjects import IN_FLIGHT as HELD_IN_FLIGHT
+from tests.java.jvm import JavaError, Jvm
+from tests.java.live_checks import (
     base_files,
     require_found_by_java,
     require_not_rebuilt,
@@ -26,10 +27,9 @@ from tests.interop.live_checks import (
     require_valid,
     run_engine,
 )
-from tests.interop.live_commits import IN_FLIGHT
-from tests.interop.live_writers import LiveTable
-from tests.interop.readable import TABLE_VERSIONS
-from tests.interop.writer_subjects import IN_FLIGHT as HELD_IN_FLIGHT
+from tests.java.live_commits import IN_FLIGHT
+from tests.java.live_writers import LiveTable
+from tests.kit.engine import RECORD_INDEX, Engine
 from tests.kit.heartbeats import back_date_heartbeats
 from tests.kit.soak import and_in_soak
 from tests.kit.wait import wait_until

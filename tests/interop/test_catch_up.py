@@ -29,7 +29,7 @@ from hudi_engine.storage.open import open_storage
 from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.table import open_table
 from hudi_engine.watch import Unwatched
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
 from tests.kit.soak import and_in_soak
 
 TABLE_VERSIONS = {"0.15.0": 6, "1.0.2": 8, "1.2.0": 9}

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pytest
 
-from tests.interop.jvm import JavaError, Jvm
-from tests.interop.live_checks import entries_by_java, require_pairs, run_engine
-from tests.interop.live_writers import LiveTable
 from tests.interop.readable import TABLE_VERSIONS
+from tests.java.jvm import JavaError, Jvm
+from tests.java.live_checks import entries_by_java, require_pairs, run_engine
+from tests.java.live_writers import LiveTable
 
 INDEX: Final = "record_index"
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"

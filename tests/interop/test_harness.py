@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.golden.unpack import unpack
-from tests.interop.compare import first_difference, require_equal
-from tests.interop.jvm import JavaError, Jvm
 from tests.interop.readable import one_release
+from tests.java.jvm import JavaError, Jvm
+from tests.kit.compare import first_difference, require_equal
 from tests.kit.soak import and_in_soak
 from tools.parts import HUDI_VERSIONS
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.golden.expected_indexes import expected_indexes
 from tests.golden.unpack import unpack
-from tests.interop.jvm import Jvm
 from tests.interop.readable import one_release
+from tests.java.jvm import Jvm
 from tests.kit.soak import and_in_soak
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from hudi_engine.clock import SystemClock
 from hudi_engine.concurrency.heartbeat import Heartbeats, Lease, Pulse, own_lease, writers_lease
 from hudi_engine.storage.local import LocalStorage
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
 
 INSTANT = "20260101000000000"
 

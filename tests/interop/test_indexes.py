@@ -15,9 +15,9 @@ from tests.golden.expected_indexes import expected_indexes
 from tests.golden.names import EXPECTED_NAMES
 from tests.golden.recipes import RECIPES
 from tests.golden.unpack import unpack
-from tests.indexed import entries_of, expected_entries
-from tests.interop.jvm import Jvm
 from tests.interop.readable import TABLE_VERSIONS
+from tests.java.jvm import Jvm
+from tests.kit.indexed import entries_of, expected_entries
 from tests.kit.spread import spread
 
 _GOLDEN = Path(__file__).parents[1] / "golden"

@@ -5,20 +5,20 @@ from typing import Final
 
 import pytest
 
-from tests.interop.jvm import Jvm
 from tests.interop.live_builds import Built, build_conducted, build_while_they_run, commit_by_turns
 from tests.interop.live_cases import BUILDS, BUILDS_OF_ALL, Case
-from tests.interop.live_checks import (
+from tests.interop.readable import TABLE_VERSIONS
+from tests.java.jvm import Jvm
+from tests.java.live_checks import (
     base_files,
     require_found_by_java,
     require_not_rebuilt,
     require_rows,
     require_valid,
 )
-from tests.interop.live_writers import BY_RECORD_INDEX, LiveTable, LiveWriters, live_writers, zookeeper_lock
-from tests.interop.readable import TABLE_VERSIONS
+from tests.java.live_writers import BY_RECORD_INDEX, LiveTable, LiveWriters, live_writers, zookeeper_lock
 from tests.kit.soak import and_in_soak
-from tests.zookeeper.server import ZooKeeperServer
+from tests.kit.zookeeper_server import ZooKeeperServer
 
 # What docs/writers.md recommends.
 _ASYNC: Final = {"hoodie.metadata.record.index.enable": "true", "hoodie.metadata.index.async": "true"}

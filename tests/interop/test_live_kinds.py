@@ -6,10 +6,11 @@ from typing import Final
 
 import pytest
 
-from tests.interop.jvm import Jvm
 from tests.interop.live_builds import Built, build_conducted, build_while_they_run, commit_by_turns
 from tests.interop.live_cases import KINDS, KINDS_OF_ALL, MOR, Case
-from tests.interop.live_checks import (
+from tests.interop.readable import TABLE_VERSIONS
+from tests.java.jvm import Jvm
+from tests.java.live_checks import (
     base_files,
     require_found_by_java,
     require_found_by_value,
@@ -19,7 +20,7 @@ from tests.interop.live_checks import (
     require_valid,
     run_engine,
 )
-from tests.interop.live_writers import (
+from tests.java.live_writers import (
     BY_RECORD_INDEX,
     KEEPS_OTHER_KINDS,
     LiveTable,
@@ -27,9 +28,8 @@ from tests.interop.live_writers import (
     live_writers,
     zookeeper_lock,
 )
-from tests.interop.readable import TABLE_VERSIONS
 from tests.kit.soak import and_in_soak
-from tests.zookeeper.server import ZooKeeperServer
+from tests.kit.zookeeper_server import ZooKeeperServer
 
 _OF_VALUES: Final = "secondary_index_by_seen"
 _ON: Final = {

@@ -10,16 +10,16 @@ from typing import Final
 
 import pytest
 
-from tests.interop.jvm import Jvm
 from tests.interop.live_builds import Built, build_conducted, build_while_they_run, commit_by_turns
 from tests.interop.live_cases import ALL_KINDS, COW, IN_S3, MOR, Case
-from tests.interop.live_checks import (
+from tests.java.jvm import Jvm
+from tests.java.live_checks import (
     require_found_by_value,
     require_rows,
     require_skipped_right,
     require_valid,
 )
-from tests.interop.live_writers import (
+from tests.java.live_writers import (
     BY_RECORD_INDEX,
     KEEPS_OTHER_KINDS,
     LiveTable,
@@ -28,7 +28,7 @@ from tests.interop.live_writers import (
     zookeeper_lock,
 )
 from tests.kit.soak import and_in_soak
-from tests.zookeeper.server import ZooKeeperServer
+from tests.kit.zookeeper_server import ZooKeeperServer
 from tools.s3_server import S3Server, s3_server
 
 _BY_VALUE: Final = "secondary_index_by_seen"

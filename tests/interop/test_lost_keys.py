@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
 
 
 def test_keys_lost_beside_a_concurrent_writer_are_reported_one_by_one(

@@ -8,9 +8,9 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 import pytest
 
-from tests.interop.jvm import Jvm
-from tests.interop.live_checks import require_rows, require_valid, run_engine
-from tests.interop.live_writers import BY_RECORD_INDEX
+from tests.java.jvm import Jvm
+from tests.java.live_checks import require_rows, require_valid, run_engine
+from tests.java.live_writers import BY_RECORD_INDEX
 from tests.kit.soak import and_in_soak
 
 _WITHOUT: Final = {"hoodie.metadata.enable": "false", "hoodie.parquet.small.file.limit": "0"}

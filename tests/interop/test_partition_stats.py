@@ -7,10 +7,10 @@ from typing import Any, Final
 import pytest
 
 from hudi_engine.format import properties
-from tests.interop.jvm import JavaError, Jvm
-from tests.interop.live_checks import require_rows, run_engine
-from tests.interop.live_writers import LiveTable
 from tests.interop.readable import TABLE_VERSIONS
+from tests.java.jvm import JavaError, Jvm
+from tests.java.live_checks import require_rows, run_engine
+from tests.java.live_writers import LiveTable
 
 _LOCK: Final = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
 _OFF: Final = {"hoodie.metadata.index.column.stats.enable": "false"}

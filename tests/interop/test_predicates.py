@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import pytest
 
-from tests.interop.jvm import Jvm
-from tests.interop.live_checks import READING_ALL, require_rows, require_valid, run_engine
-from tests.interop.live_commits import COMPLETE, change_properties
 from tests.interop.readable import newest_table
 from tests.interop.typed_rows import BORDERS, FILE_ROWS, ROWS, WORDS, TypedRows, key_of, partition_of
+from tests.java.jvm import Jvm
+from tests.java.live_checks import READING_ALL, require_rows, require_valid, run_engine
+from tests.java.live_commits import COMPLETE, change_properties
 from tests.kit.soak import and_in_soak, is_soak
 
 _COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"

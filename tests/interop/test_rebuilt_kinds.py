@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import pytest
 
-from tests.interop.jvm import Jvm
-from tests.interop.live_checks import entries_by_java, require_valid, run_engine
 from tests.interop.readable import newest_table
+from tests.java.jvm import Jvm
+from tests.java.live_checks import entries_by_java, require_valid, run_engine
 from tests.kit.soak import and_in_soak
 
 _COW, _MOR = "COPY_ON_WRITE", "MERGE_ON_READ"

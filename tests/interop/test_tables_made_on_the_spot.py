@@ -12,8 +12,8 @@ from hudi_engine.clock import SystemClock
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.table import Table, open_table
 from tests.golden.recipes import ABOUT_INDEXES, SCENARIOS
-from tests.interop.compare import require_equal
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
+from tests.kit.compare import require_equal
 from tests.kit.soak import is_soak
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"

@@ -10,7 +10,7 @@ import pytest
 from hudi_engine.open import open_table
 from tests.golden.expected_indexes import expected_indexes
 from tests.golden.unpack import unpack
-from tests.interop.jvm import JavaError, Jvm
+from tests.java.jvm import JavaError, Jvm
 from tests.kit.soak import and_in_soak
 
 GOLDEN = Path(__file__).parents[1] / "golden"

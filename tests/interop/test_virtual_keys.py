@@ -11,11 +11,11 @@ import pytest
 from hudi_engine.clock import SystemClock
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.table import open_table
-from tests.interop.compare import require_equal
-from tests.interop.jvm import Jvm
-from tests.interop.live_checks import entries_by_java, require_skipped_right, require_valid, run_engine
-from tests.interop.live_writers import LiveTable
 from tests.interop.readable import TABLE_VERSIONS
+from tests.java.jvm import Jvm
+from tests.java.live_checks import entries_by_java, require_skipped_right, require_valid, run_engine
+from tests.java.live_writers import LiveTable
+from tests.kit.compare import require_equal
 
 COW: Final = "COPY_ON_WRITE"
 _OPTIONS: Final = {

@@ -7,8 +7,6 @@ from typing import Final
 
 import pytest
 
-from tests.interop.jvm import Jvm
-from tests.interop.live_writers import zookeeper_lock
 from tests.interop.readable import TABLE_VERSIONS
 from tests.interop.writer_builds import (
     BEGAN_BEFORE,
@@ -20,8 +18,10 @@ from tests.interop.writer_builds import (
 )
 from tests.interop.writer_cells import KINDS, Cell, cells_of
 from tests.interop.writer_subjects import States, Subject
+from tests.java.jvm import Jvm
+from tests.java.live_writers import zookeeper_lock
 from tests.kit.soak import is_soak
-from tests.zookeeper.server import ZooKeeperServer
+from tests.kit.zookeeper_server import ZooKeeperServer
 
 _NEW_NAME: Final = "hoodie.metadata.global.record.level.index.enable"
 _IS_SOAK: Final = is_soak()

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hudi_engine.format.bloom import DYNAMIC, SIMPLE, BloomFilter, Sizing, build_bloom_filter, parse_bloom_filter
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
 
 # 2,500 keys in rows of 1,000, three rows at most: a dynamic filter grows twice, and a simple one is overfull.
 KEYS = [f"order_id:order {number},line:{number % 7}é"[: 12 + number % 24] + f"/{number}" for number in range(2_500)]

@@ -13,8 +13,8 @@ import pytest
 from hudi_engine.format.bloom import Sizing, build_bloom_filter
 from hudi_engine.format.hfile.block import Codec
 from hudi_engine.format.hfile.write import Recipe, write_hfile
-from tests.interop.jvm import Jvm
 from tests.interop.readable import READERS_OF_HFILES, every_reader_of_hfiles
+from tests.java.jvm import Jvm
 
 SCHEMA = '{"type":"record","name":"Entry","fields":[{"name":"key","type":"string"},{"name":"number","type":"int"}]}'
 NOON_MS = 1_800_000_000_000

@@ -16,8 +16,8 @@ from hudi_engine.format.log.block import HeaderKey
 from hudi_engine.format.log.delete import COMMIT_TIME, DeletedKey, OrderingKind, OrderingValue
 from hudi_engine.format.log.writer import avro_block, delete_block, hfile_block, rollback_block
 from hudi_engine.format.names import LogFileName
-from tests.interop.jvm import Jvm
 from tests.interop.readable import every_release_and_table_version
+from tests.java.jvm import Jvm
 
 INSTANT, LATER, LAST = "20261118122523995", "20261118122524995", "20261118122525995"
 HEADER = {HeaderKey.INSTANT_TIME: INSTANT}

@@ -46,7 +46,7 @@ from hudi_engine.storage.local import LocalStorage
 from hudi_engine.table.conform import RECORD_KEY
 from hudi_engine.table.zone import at_time, to_ms
 from hudi_engine.watch import Unwatched
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
 from tests.kit.soak import and_in_soak
 
 Location = tuple[str, str]

@@ -3,7 +3,7 @@
 import pytest
 
 from hudi_engine.format.names import BaseFileName, LogFileName, parse_base_file, parse_log_file
-from tests.interop.jvm import Jvm
+from tests.java.jvm import Jvm
 
 FILE_ID = "5fef950f-d85c-4083-8a08-7df520c80eb9-0"
 INSTANT = "20261118122523995"

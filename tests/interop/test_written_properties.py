@@ -7,8 +7,8 @@ from hudi_engine.format import properties
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.table.properties_file import MAIN, update_properties
 from tests.golden.unpack import unpack
-from tests.interop.jvm import Jvm
 from tests.interop.readable import every_release_and_table_version
+from tests.java.jvm import Jvm
 
 NOON_MS = 1_800_000_000_000
 HARD = {

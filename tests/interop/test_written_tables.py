@@ -16,9 +16,9 @@ from hudi_engine.format.log.writer import avro_block, delete_block, rollback_blo
 from hudi_engine.format.names import LogFileName, parse_log_file
 from hudi_engine.format.service_records import RecordName
 from tests.golden.unpack import unpack
-from tests.interop.compare import Row, require_equal
-from tests.interop.jvm import Jvm
 from tests.interop.readable import every_release_and_table_version
+from tests.java.jvm import Jvm
+from tests.kit.compare import Row, require_equal
 from tools.parts import HUDI_VERSIONS
 
 GOLDEN = Path(__file__).parents[1] / "golden"

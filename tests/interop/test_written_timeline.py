@@ -10,8 +10,8 @@ from hudi_engine.format.avro_types import Array, AvroType, MapOf, Record, Union
 from hudi_engine.format.instant_names import COMPLETED_ACTION, Action, Instant, InstantTime, State, instant_file
 from hudi_engine.format.service_records import RecordName
 from tests.golden.unpack import unpack
-from tests.interop.jvm import Jvm
 from tests.interop.readable import every_release_and_table_version
+from tests.java.jvm import Jvm
 
 Value = dict[str, Any]
 COMMITS = {RecordName.COMMIT, RecordName.REPLACE_COMMIT}

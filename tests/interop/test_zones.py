@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import pyarrow.parquet as pq
 
 from hudi_engine.table.saved_at import SavedAt, parse_saved_at
-from tests.interop.jvm import Jvm
-from tests.interop.live_checks import require_valid, run_engine
 from tests.interop.readable import newest_table
+from tests.java.jvm import Jvm
+from tests.java.live_checks import require_valid, run_engine
 
 _CHICAGO: Final = ZoneInfo("America/Chicago")
 _VERSION: Final = "1.2.0"

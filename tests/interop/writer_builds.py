@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tests.faults.engine import Ended, Engine, Pause
-from tests.faults.live import SHORT_LEASE
 from tests.interop.engine_of_one_clock import ONE_CLOCK
-from tests.interop.live_checks import run_engine
 from tests.interop.writer_cells import Options
 from tests.interop.writer_subjects import IN_FLIGHT, Subject
+from tests.java.live import SHORT_LEASE
+from tests.java.live_checks import run_engine
+from tests.kit.engine import Ended, Engine, Pause
 
 BEGAN_BEFORE: Final = "began before, ends in flight"
 WHILE_IN_FLIGHT: Final = "begins and ends in flight"

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from tests.faults.engine import Engine, Pause
-from tests.faults.remains import flags
-from tests.interop.jvm import JavaError, Jvm
 from tests.interop.readable import TABLE_VERSIONS
 from tests.interop.writer_cells import KINDS, Kind, Options
+from tests.java.jvm import JavaError, Jvm
+from tests.java.remains import flags
+from tests.kit.engine import Engine, Pause
 
 # The flag is set, and nothing that commits from now on has been looked at.
 IN_FLIGHT: Final = Pause("in flight", "^catch up$")

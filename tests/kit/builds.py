@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from tests.faults.engine import Pause
+from tests.kit.engine import Pause
 from tests.kit.eventually import eventually
 
 BEGINNING: Final = "."

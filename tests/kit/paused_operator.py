@@ -21,7 +21,7 @@ _LONG: Final = Terms(duration_seconds=900.0, deadline_seconds=600.0)
 
 if __name__ == "__main__":
     folder = Path(sys.argv.pop(1))
-    engine = (sys.executable, "-P", "-m", "tests.faults.paused_engine", str(folder), "run")
+    engine = (sys.executable, "-P", "-m", "tests.kit.paused_engine", str(folder), "run")
     for module in (operator, session):
         vars(module)["ProcessLauncher"] = partial(ProcessLauncher, command=engine)
     if (folder / "long-lease").exists():

@@ -12,7 +12,7 @@ import yaml
 from hudi_operator.resources.refusals import refuse_if_illegal
 from hudi_operator.words import Kind
 from tests.golden.unpack import unpack
-from tests.repository.readme import commands
+from tests.kit.readme import commands
 
 ROOT = Path(__file__).parents[2]
 _LOCK = "hoodie.write.lock.provider=org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"

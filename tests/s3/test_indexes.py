@@ -13,9 +13,9 @@ from hudi_engine.index.hfile_head import TAIL_BYTES, Head, read_head
 from hudi_engine.index.ranges import GAP_BYTES, Region
 from hudi_engine.index.shard import Shard
 from hudi_engine.open import IndexedTable, open_table
-from tests.cli.conftest import Ran, run_engine
 from tests.golden.unpack import unpack
-from tests.indexed import entries_of
+from tests.kit.commands import Ran, run_engine
+from tests.kit.indexed import entries_of
 from tests.s3.lossy_proxy import Asked, LossyProxy, Mishap
 from tools.s3_server import S3Server
 

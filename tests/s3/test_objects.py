@@ -25,9 +25,9 @@ from hudi_engine.errors import (
 from hudi_engine.storage.open import open_storage
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.properties_file import MAIN, read_properties, update_properties
-from tests.create_race import run_race
+from tests.kit.create_race import run_race
+from tests.kit.storage_contract import AWKWARD_NAMES, PROMISES
 from tests.s3.lossy_proxy import LossyProxy, Mishap
-from tests.storage_contract import AWKWARD_NAMES, PROMISES
 from tools.s3_server import S3Server
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v6_cow_orders"

@@ -11,8 +11,8 @@ import pytest
 from hudi_engine.clock import SystemClock
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.table import open_table
-from tests.cli.conftest import Ran, run_engine
-from tests.interop.compare import require_equal
+from tests.kit.commands import Ran, run_engine
+from tests.kit.compare import require_equal
 from tools.s3_server import S3Server
 
 GOLDEN = Path(__file__).parents[1] / "golden"

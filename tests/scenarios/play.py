@@ -27,8 +27,8 @@ from hudi_engine.index.metadata_table import FOLDER
 from hudi_engine.storage.memory import Crash
 from hudi_engine.validate.run import plan_checks, run_check
 from hudi_engine.validate.subject import subject_of
+from tests.kit.subjects import Count
 from tests.scenarios.names import Names
-from tests.subjects import Count
 from tests.worlds import services
 from tests.worlds.invariants import answers, as_if_complete, entries, require_safe
 from tests.worlds.java_metadata import RECORD_INDEX

@@ -11,12 +11,12 @@ import pytest
 
 from hudi_engine.contract import Action, ComputeKind, JobReport, JobRequest, Outcome
 from hudi_engine.open import open_table
-from tests.cli.conftest import ENGINE
-from tests.faults.engine import RECORD_INDEX, Engine, build_until_ready
-from tests.faults.remains import flags, require_ready_and_nothing_left
 from tests.golden.unpack import unpack
-from tests.indexed import entries_of
+from tests.java.remains import flags, require_ready_and_nothing_left
+from tests.kit.commands import ENGINE
+from tests.kit.engine import RECORD_INDEX, Engine, build_until_ready
 from tests.kit.heartbeats import back_date_heartbeats
+from tests.kit.indexed import entries_of
 from tests.kit.wait import wait_until
 
 _ROOT: Final = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from hudi_engine.table.file_view import FileSlice
 from hudi_engine.table.table import Table, open_table
 from tests.golden.names import EXPECTED_NAMES
 from tests.golden.unpack import unpack
-from tests.interop.compare import require_equal
+from tests.kit.compare import require_equal
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.zookeeper.server import ZooKeeperServer
+from tests.kit.zookeeper_server import ZooKeeperServer
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,8 @@ from hudi_engine.errors import AccessDenied, Contradiction, LockUnavailable
 from hudi_engine.storage.memory import MemoryStorage
 from hudi_engine.table.config import parse_config
 from hudi_engine.table.table import Table
+from tests.kit.zookeeper_server import ZooKeeperServer, free_port
 from tests.zookeeper.locks import owner
-from tests.zookeeper.server import ZooKeeperServer, free_port
 
 OURS = "hudi.engine.zookeeper."
 PASSWORD = "store-secret"

@@ -12,9 +12,9 @@ from hudi_engine.concurrency.zookeeper import ZooKeeperLock
 from hudi_engine.errors import LockLost, LockUnavailable
 from tests.kit.sessions import expire
 from tests.kit.wait import wait_until
+from tests.kit.zookeeper_proxy import Network
+from tests.kit.zookeeper_server import ZooKeeperServer
 from tests.zookeeper.locks import lock, onlooker, session_of
-from tests.zookeeper.proxy import Network
-from tests.zookeeper.server import ZooKeeperServer
 
 # How long a holder asks a server that is silent before it gives up being certain.
 _SILENT_MS = 2_000

@@ -16,9 +16,9 @@ from hudi_engine.errors import LockLost, LockUnavailable
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.table.config import parse_config
 from hudi_engine.table.table import Table
-from tests.interop.jvm import JavaError, Jvm
+from tests.java.jvm import JavaError, Jvm
+from tests.kit.zookeeper_server import ZooKeeperServer
 from tests.zookeeper.locks import onlooker, owner
-from tests.zookeeper.server import ZooKeeperServer
 
 JAVA = "org.apache.hudi.client.transaction.lock."
 EXPLICIT = "ZookeeperBasedLockProvider"

@@ -9,8 +9,8 @@ import pytest
 
 from hudi_engine.errors import Contradiction, LockLost, LockUnavailable
 from tests.kit.wait import wait_until
+from tests.kit.zookeeper_server import ZooKeeperServer, free_port
 from tests.zookeeper.locks import lock, onlooker, owner
-from tests.zookeeper.server import ZooKeeperServer, free_port
 
 
 def test_only_one_holds_it_and_who_waits_is_told_by_whom_and_for_how_long(server: ZooKeeperServer) -> None:

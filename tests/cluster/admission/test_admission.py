@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from hudi_operator.resources.parse import parse
-from tests.cluster.admission.illegal import ILLEGAL, Illegal
-from tests.cluster.admission.legal import LEGAL, Legal
-from tests.cluster.admission.manifests import manifest
 from tests.cluster.api import Tree, path_of
 from tests.cluster.kubernetes import Cluster
 from tests.cluster.namespaces import Refused
+from tests.kit.admission.illegal import ILLEGAL, Illegal
+from tests.kit.admission.legal import LEGAL, Legal
+from tests.kit.admission.manifests import manifest
 
 _DRY_RUN = "dryRun=All"
 _MOVED_LOCK = "a lock that moves"

@@ -6,11 +6,11 @@ import pytest
 
 from hudi_operator.resources.schema.statuses import STATUSES
 from hudi_operator.words import Kind
-from tests.cluster.admission.edits import filled, random_edits
-from tests.cluster.admission.manifests import manifest
 from tests.cluster.admission.test_admission import spec_of
 from tests.cluster.api import path_of
 from tests.cluster.kubernetes import Cluster
+from tests.kit.admission.edits import filled, random_edits
+from tests.kit.admission.manifests import manifest
 
 
 @pytest.mark.parametrize("is_applied", [True, False], ids=["applied", "put"])

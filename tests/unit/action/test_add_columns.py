@@ -21,9 +21,9 @@ from hudi_engine.action.status import KindState, status_of
 from hudi_engine.errors import Contradiction, EngineError, LockUnavailable, TimedOut, Unsupported
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.storage.memory import Crash
-from tests.indexed import entries_of
+from tests.kit.indexed import entries_of
+from tests.kit.valid import require_valid
 from tests.unit.action.builds import Heard
-from tests.valid import require_valid
 from tests.worlds.services import begin_clean, compact_metadata, complete_clean, restore
 from tests.worlds.stage import StagedStorage
 from tests.worlds.world import World, world_of

@@ -19,8 +19,8 @@ from hudi_engine.format import properties
 from hudi_engine.index.definitions import DEFAULT_PATH
 from hudi_engine.index.kinds import shard_name_of
 from hudi_engine.table.properties_file import BACKUP, MAIN
+from tests.kit.valid import require_valid
 from tests.unit.action.builds import in_build
-from tests.valid import require_valid
 from tests.worlds.invariants import require_tidy
 from tests.worlds.stage import Cue, StagedStorage
 from tests.worlds.starts import stored_in

@@ -17,8 +17,8 @@ from hudi_engine.errors import TimedOut
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.index.metadata_table import FOLDER
 from tests.kit.spread import spread
+from tests.kit.valid import require_valid
 from tests.unit.action.builds import Heard, base_of, built_beside, in_build
-from tests.valid import require_valid
 from tests.worlds.archiver import archive
 from tests.worlds.instants import InstantFiles
 from tests.worlds.services import (

@@ -15,8 +15,8 @@ from hudi_engine.action.shard_changes import in_parts, is_in_effect, shard_chang
 from hudi_engine.errors import Contradiction
 from hudi_engine.table.contents import CommitMetadata, WriteStat
 from hudi_engine.table.zone import to_ms
-from tests.damaged import change_entry, remove_entry, shard_number
 from tests.golden.unpack import unpack
+from tests.kit.damaged import change_entry, remove_entry, shard_number
 from tests.unit.action.builds import reading_of
 
 LAST = "9" * 17

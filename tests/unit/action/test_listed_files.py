@@ -5,7 +5,7 @@ import pytest
 from hudi_engine.action.listed_files import committed_files, list_again, list_files
 from hudi_engine.format import service_records
 from hudi_engine.format.service_records import RecordName
-from tests.made_table import MadeTable, at
+from tests.kit.made_table import MadeTable, at
 from tests.worlds.stage import StagedStorage
 
 OTHER = "f1e1d000-0000-4000-8000-000000000002-0"

@@ -13,7 +13,7 @@ from hudi_engine.index.metadata_table import FOLDER
 from hudi_engine.storage.memory import Crash, Fault, MemoryStorage, Way
 from hudi_engine.table.properties_file import MAIN
 from tests.golden.in_memory import golden_in_memory
-from tests.made_table import MadeTable, at
+from tests.kit.made_table import MadeTable, at
 from tests.unit.action.metadata_tables import INDEXED, VERSIONS, opened
 from tests.unit.action.sites import site_of
 

@@ -18,9 +18,9 @@ from hudi_engine.index.metadata_table import MetadataTable
 from tests.golden.in_memory import golden_in_memory
 from tests.golden.names import EXPECTED_NAMES
 from tests.golden.with_index import indexes_of
-from tests.indexed import Entry, entries_of
+from tests.kit.indexed import Entry, entries_of
+from tests.kit.valid import require_valid
 from tests.unit.action.sites import site_of
-from tests.valid import require_valid
 
 STATS = IndexKind.COLUMN_STATS.value
 KINDS = (IndexKind.BLOOM_FILTERS, IndexKind.COLUMN_STATS, IndexKind.SECONDARY_INDEX)

@@ -24,7 +24,7 @@ from hudi_engine.storage.protocol import FileStat
 from hudi_engine.validate.partition_stats import check_partition_stats
 from hudi_engine.validate.subject import subject_of
 from tests.golden.in_memory import golden_in_memory
-from tests.subjects import Count
+from tests.kit.subjects import Count
 from tests.unit.action.builds import Heard
 from tests.unit.action.sites import site_of
 from tests.unit.compute.test_golden_column_stats import EXPECTED, compared, stored

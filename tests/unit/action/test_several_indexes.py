@@ -16,8 +16,8 @@ from hudi_engine.format.instant_names import Action
 from hudi_engine.index.kinds import IndexKind
 from hudi_engine.storage.memory import Crash
 from hudi_engine.table.properties_file import BACKUP
+from tests.kit.valid import require_valid
 from tests.unit.action.builds import Heard
-from tests.valid import require_valid
 from tests.worlds.services import begin_compaction, complete_compaction
 from tests.worlds.stage import StagedStorage
 from tests.worlds.world import World, world_of

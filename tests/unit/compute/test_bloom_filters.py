@@ -25,7 +25,7 @@ from hudi_engine.validate.data_files import DataFiles
 from hudi_engine.validate.subject import Subject
 from tests.golden.unpack import unpack
 from tests.golden.with_index import tables_with
-from tests.subjects import subject_at
+from tests.kit.subjects import subject_at
 
 INDEX = "bloom_filters"
 TEXT = build_bloom_filter(pa.array(["a"]), Sizing(10, 0.01)).to_text().encode()

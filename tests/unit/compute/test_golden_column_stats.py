@@ -26,7 +26,7 @@ from hudi_engine.validate.entries import entries_of
 from hudi_engine.validate.subject import subject_of
 from tests.golden.expected_indexes import expected_indexes
 from tests.golden.unpack import unpack
-from tests.subjects import Count
+from tests.kit.subjects import Count
 
 Row = dict[str, Any]
 

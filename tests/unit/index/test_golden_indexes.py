@@ -10,7 +10,7 @@ from hudi_engine.open import IndexedTable, open_table
 from tests.golden.expected_indexes import expected_indexes
 from tests.golden.names import EXPECTED_NAMES
 from tests.golden.unpack import unpack
-from tests.indexed import entries_of, expected_entries
+from tests.kit.indexed import entries_of, expected_entries
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 WITH_INDEXES = sorted(path.parent.name for path in GOLDEN.glob("*/indexes.json.gz"))

@@ -14,8 +14,8 @@ from hudi_engine.errors import AlreadyExists, NoSpaceLeft, NotFound, UnsafePath
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.storage.posix import publish_new, rename_exclusively
 from hudi_engine.storage.protocol import Storage
-from tests.create_race import run_race
-from tests.storage_contract import PROMISES
+from tests.kit.create_race import run_race
+from tests.kit.storage_contract import PROMISES
 
 _OPEN = os.open
 

@@ -8,7 +8,7 @@ from hudi_engine.clock import HandClock
 from hudi_engine.errors import AlreadyExists, EngineError, OutcomeUnknown
 from hudi_engine.storage.memory import Crash, Fault, MemoryStorage, Way
 from hudi_engine.storage.protocol import Storage
-from tests.storage_contract import PROMISES
+from tests.kit.storage_contract import PROMISES
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)

@@ -5,7 +5,7 @@ from hudi_engine.format.instant_names import Action, State
 from hudi_engine.storage.memory import MemoryStorage
 from hudi_engine.table.health import IndexState, index_health, lock_health, pending_instants
 from hudi_engine.table.table import open_table
-from tests.made_table import COPIED_AT_MS, MadeTable, at
+from tests.kit.made_table import COPIED_AT_MS, MadeTable, at
 
 
 def test_pending_instants_have_the_age_of_their_first_file_and_of_their_last_heartbeat() -> None:

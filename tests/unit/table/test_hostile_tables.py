@@ -9,7 +9,7 @@ import pytest
 from hudi_engine.errors import Contradiction, CorruptFile, EngineError, NotFound, UnsafePath, Unsupported
 from hudi_engine.format import service_records
 from hudi_engine.format.service_records import RecordName
-from tests.made_table import FILE_ID, MadeTable, at
+from tests.kit.made_table import FILE_ID, MadeTable, at
 
 each_version = pytest.mark.parametrize("version", [6, 8, 9])
 Rows = list[dict[str, object]]

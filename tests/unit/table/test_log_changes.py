@@ -15,7 +15,7 @@ from hudi_engine.format.log.block import HeaderKey
 from hudi_engine.format.log.delete import DeletedKey, OrderingKind, OrderingValue
 from hudi_engine.format.log.writer import avro_block
 from hudi_engine.table.conform import with_meta_columns
-from tests.made_table import COLUMNS, FILE_ID, MadeTable, at, stored
+from tests.kit.made_table import COLUMNS, FILE_ID, MadeTable, at, stored
 from tests.unit.table.test_merge import Change, _one
 
 MARKER = {"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "D"}

@@ -9,7 +9,7 @@ from hudi_engine.format.instant_names import Action, Instant, InstantTime, State
 from hudi_engine.format.service_records import RecordName
 from hudi_engine.storage.memory import MemoryStorage
 from hudi_engine.table.table import Table, open_table
-from tests.made_table import COPIED_AT_MS, MadeTable, at
+from tests.kit.made_table import COPIED_AT_MS, MadeTable, at
 
 REQUESTED = Instant(InstantTime(at(2)), Action.COMPACTION, State.REQUESTED)
 PLAN = service_records.encode(RecordName.COMPACTION_PLAN, {"operations": []}, 9)

@@ -14,7 +14,7 @@ from hudi_engine.format.service_records import RecordName
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.storage.memory import MemoryStorage
 from hudi_engine.table.table import open_table
-from tests.made_table import COLUMNS, FILE_ID, MadeTable, at
+from tests.kit.made_table import COLUMNS, FILE_ID, MadeTable, at
 
 each_version = pytest.mark.parametrize("version", [6, 8, 9])
 

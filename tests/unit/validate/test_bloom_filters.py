@@ -9,10 +9,10 @@ from hudi_engine.index.keys import bloom_filter_key
 from hudi_engine.validate.bloom_filters import check_bloom_filters
 from hudi_engine.validate.report import Discrepancy, Fault
 from hudi_engine.validate.subject import Sample
-from tests import damaged
-from tests.damaged import Entry
 from tests.golden.unpack import unpack
-from tests.subjects import subject_at
+from tests.kit import damaged
+from tests.kit.damaged import Entry
+from tests.kit.subjects import subject_at
 
 pytestmark = pytest.mark.thorough
 

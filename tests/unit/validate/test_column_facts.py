@@ -10,7 +10,7 @@ from hudi_engine.storage.protocol import FileStat
 from hudi_engine.validate.column_facts import facts_of_base_file, leaf_of
 from hudi_engine.validate.tally import Tally
 from tests.golden.unpack import unpack
-from tests.subjects import subject_at
+from tests.kit.subjects import subject_at
 
 ROWS = pa.table(
     {

@@ -17,7 +17,7 @@ from hudi_engine.validate.fingerprints import combined, fingerprints
 from hudi_engine.validate.meeting import Dispute, Terms, disputes
 from hudi_engine.validate.sketch import Prints
 from hudi_engine.validate.spill import Part, Spill, suspect_rows
-from tests.subjects import Count
+from tests.kit.subjects import Count
 
 Rows = list[tuple[str, str]]
 TERMS = Terms(("key",), ("partition", "file_id"))

@@ -8,7 +8,7 @@ from hudi_engine.format.log.writer import write_block
 from hudi_engine.format.names import parse_log_file
 from hudi_engine.validate.data_files import DataFile, DataFiles
 from tests.golden.unpack import unpack
-from tests.subjects import subject_at
+from tests.kit.subjects import subject_at
 
 _ON_TIMELINE: Final = "20261118122705007"
 _FAILED: Final = "20261118122630000"  # among the archived ones, and none of them

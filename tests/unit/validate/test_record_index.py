@@ -13,10 +13,10 @@ from hudi_engine.validate.compare import ROOM, Room
 from hudi_engine.validate.record_index import check_record_index
 from hudi_engine.validate.report import Discrepancy, DuplicateKey, Fault
 from hudi_engine.validate.subject import Sample, Subject, subject_of
-from tests import damaged
-from tests.damaged import Entry
 from tests.golden.unpack import unpack
-from tests.subjects import Count, subject_at
+from tests.kit import damaged
+from tests.kit.damaged import Entry
+from tests.kit.subjects import Count, subject_at
 
 INDEX = "record_index"
 GOLDEN = ("v6_cow_indexed", "v8_mor_indexed", "v9_mor_indexed")

@@ -11,7 +11,7 @@ from hudi_engine.validate.report import Discrepancy
 from hudi_engine.validate.run import Outcome, Status, plan_checks, run_check
 from tests.golden.unpack import unpack
 from tests.golden.with_index import tables_with
-from tests.subjects import Count, subject_at
+from tests.kit.subjects import Count, subject_at
 
 # Real Hudi lost the bounds of columns that hold NaN there (`test_column_stats`, `test_partition_stats`).
 WITH_NAN = {"v6_mor_statistics", "v8_cow_statistics", "v9_cow_statistics"}

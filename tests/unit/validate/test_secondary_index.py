@@ -14,10 +14,10 @@ from hudi_engine.validate.report import Discrepancy, Fault
 from hudi_engine.validate.secondary_index import check_secondary_index
 from hudi_engine.validate.secondary_values import column_of
 from hudi_engine.validate.subject import Sample, Subject
-from tests import damaged
-from tests.damaged import Entry
 from tests.golden.unpack import unpack
-from tests.subjects import subject_at
+from tests.kit import damaged
+from tests.kit.damaged import Entry
+from tests.kit.subjects import subject_at
 
 pytestmark = pytest.mark.thorough
 

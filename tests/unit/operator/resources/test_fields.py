@@ -16,8 +16,8 @@ from hudi_operator.resources.schema.nodes import Schema, Type
 from hudi_operator.resources.schema.specs import SPECS
 from hudi_operator.resources.schema.statuses import STATUSES
 from hudi_operator.words import Kind
-from tests.cluster.admission.edits import edits_of, leaves, random_edits, ways_to_set
-from tests.cluster.admission.manifests import manifest
+from tests.kit.admission.edits import edits_of, leaves, random_edits, ways_to_set
+from tests.kit.admission.manifests import manifest
 from tools.crds import ROOT, definition, files
 
 _LEAVES = [(kind, path) for kind in Kind for path in leaves(kind)]

@@ -22,7 +22,7 @@ from hudi_operator.resources.model import (
 )
 from hudi_operator.resources.parse import InvalidResource, parse
 from hudi_operator.words import Kind
-from tests.cluster.admission.manifests import ZOOKEEPER, manifest
+from tests.kit.admission.manifests import ZOOKEEPER, manifest
 
 _ANYTHING = some.recursive(
     some.none() | some.booleans() | some.integers() | some.floats() | some.text(),

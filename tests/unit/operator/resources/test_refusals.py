@@ -7,9 +7,9 @@ import pytest
 from hudi_operator.resources.parse import InvalidResource, parse
 from hudi_operator.resources.refusals import refuse_if_changed
 from hudi_operator.words import Kind
-from tests.cluster.admission.illegal import ILLEGAL, Illegal
-from tests.cluster.admission.legal import LEGAL, Legal
-from tests.cluster.admission.manifests import manifest
+from tests.kit.admission.illegal import ILLEGAL, Illegal
+from tests.kit.admission.legal import LEGAL, Legal
+from tests.kit.admission.manifests import manifest
 
 
 @pytest.mark.parametrize("case", ILLEGAL, ids=lambda case: case.why)

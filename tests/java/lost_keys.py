@@ -18,8 +18,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
 
 from tests.golden.lab import Lab, Recipe
-from tests.interop import java
-from tests.interop.java_formats import java_list
+from tests.java import objects as java
+from tests.java.java_formats import java_list
 
 _SCHEMA = "id string, part string, city string, seen long"
 _OLD, _NEW = range(300), range(300, 500)

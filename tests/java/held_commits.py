@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.interop.live_commits import held_back, lab_of
+from tests.java.live_commits import held_back, lab_of
 
 _held: dict[str, ExitStack] = {}
 

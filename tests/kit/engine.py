@@ -63,7 +63,7 @@ class Engine:
         asked: Sequence[str] = RECORD_INDEX,
         root: bool = True,
         verb: str = "build",
-        program: str = "tests.faults.paused_engine",
+        program: str = "tests.kit.paused_engine",
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="engine-")
         self.folder = Path(self._folder.name)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hudi_operator.words import Kind
-from tests.cluster.admission.manifests import ZOOKEEPER, Edits
+from tests.kit.admission.manifests import ZOOKEEPER, Edits
 
 _TABLE, _INDEX, _SERVICE = Kind.TABLE, Kind.INDEX, Kind.SERVICE
 

@@ -1,8 +1,8 @@
 """The process behind `jvm.Jvm`: answers one JSON line per request, holding one SparkSession.
 
-    python -m tests.interop.worker VERSION FOLDER '{"fs.s3a.endpoint": …}' ZONE
+    python -m tests.java.worker VERSION FOLDER '{"fs.s3a.endpoint": …}' ZONE
 
-FOLDER has the compiled classes that let a test hold a writer (tests/interop/holds.py).
+FOLDER has the compiled classes that let a test hold a writer (tests/java/holds.py).
 
 Requests come on standard input. Answers go to what was standard output when we started; by the time Spark
 starts, that name leads to standard error, so nothing Java prints can come between two answers.
@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from pyspark.sql import SparkSession
 
 from tests.golden import lab, recipes
-from tests.interop import (
+from tests.java import (
     engine_tagging,
     held_commits,
     java_formats,

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from tests.interop.holds import Holds, compiled_holds
+from tests.java.holds import Holds, compiled_holds
 from tests.kit import evidence
 from tools.harness import HarnessError
 from tools.s3_server import S3Server
@@ -61,7 +61,7 @@ class Jvm:
         classes = compiled_holds(version, reach_s3=s3 is not None)
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.interop.worker", version, str(classes), json.dumps(_reaching(s3)), zone],
+                [sys.executable, "-m", "tests.java.worker", version, str(classes), json.dumps(_reaching(s3)), zone],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -19,7 +19,7 @@ from hudi_engine.storage.open import open_storage
 from hudi_engine.table.config import PLANS
 from hudi_engine.table.properties_file import MAIN, read_properties
 from hudi_engine.table.table import open_table
-from tests.interop.live_checks import run_engine
+from tests.java.live_checks import run_engine
 
 NAME = "record_index"
 DEFINITIONS = ".hoodie/.index_defs/index.json"

@@ -4,9 +4,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.interop import java
-from tests.interop.java_formats import java_list
-from tests.interop.live_commits import lab_of
+from tests.java import objects as java
+from tests.java.java_formats import java_list
+from tests.java.live_commits import lab_of
 
 _INDEXER = {
     "hoodie.metadata.record.index.enable": "true",

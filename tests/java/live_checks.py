@@ -14,8 +14,8 @@ from hudi_engine.clock import SystemClock
 from hudi_engine.format.instant_names import Action
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.table.table import open_table
-from tests.interop.jvm import Jvm
-from tests.interop.live_writers import SEVERAL_WRITERS, LiveTable
+from tests.java.jvm import Jvm
+from tests.java.live_writers import SEVERAL_WRITERS, LiveTable
 
 READING_ALL: Final = {"hoodie.enable.data.skipping": "false"}
 SKIPPING: Final = {

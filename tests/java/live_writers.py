@@ -12,8 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tests.interop.holds import HELD_ZOOKEEPER_LOCK
-from tests.interop.jvm import JavaError, Jvm
+from tests.java.holds import HELD_ZOOKEEPER_LOCK
+from tests.java.jvm import JavaError, Jvm
 from tests.kit.soak import seed
 from tests.kit.wait import wait_until
 

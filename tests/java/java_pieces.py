@@ -7,8 +7,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.interop import java
-from tests.interop.java_formats import compiled, lines
+from tests.java import objects as java
+from tests.java.java_formats import compiled, lines
 
 
 def load_properties(spark: SparkSession, version: str, path: str) -> dict[str, str]:

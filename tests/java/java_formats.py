@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.interop import java
+from tests.java import objects as java
 
 _READERS = Path(__file__).with_name("readers")
 

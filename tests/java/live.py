@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tests.faults.engine import Engine
-from tests.interop.jvm import Jvm
-from tests.interop.live_checks import require_found_by_java, require_rows
-from tests.interop.live_writers import COMPACTION, SERVICES, SEVERAL_WRITERS, Author, LiveTable, Writer
+from tests.java.jvm import Jvm
+from tests.java.live_checks import require_found_by_java, require_rows
+from tests.java.live_writers import COMPACTION, SERVICES, SEVERAL_WRITERS, Author, LiveTable, Writer
+from tests.kit.engine import Engine
 from tests.kit.heartbeats import back_date_heartbeats
 from tests.kit.sessions import expire
 from tests.kit.wait import wait_until

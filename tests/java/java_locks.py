@@ -6,7 +6,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from tests.interop import java
+from tests.java import objects as java
 
 _held: dict[str, Any] = {}
 

@@ -1,6 +1,6 @@
 """The real `hudi-engine`, which writes down its steps and pauses where a test wants to do something to it.
 
-    python -m tests.faults.paused_engine FOLDER index build …
+    python -m tests.kit.paused_engine FOLDER index build …
 
 Steps are:
 * a change of a file, on a disk or in an object store: `create PATH`, `replace PATH`, `delete PATH`;

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.interop import java
+from tests.java import objects as java
 
 
 def snapshot(spark: SparkSession, version: str, table: str, out: str, options: Mapping[str, str] | None = None) -> int:

@@ -8,7 +8,7 @@ from hudi_operator.resources.model import IndexType
 from hudi_operator.resources.schema.nodes import Schema, Type
 from hudi_operator.resources.schema.specs import SPECS
 from hudi_operator.words import Kind
-from tests.cluster.admission.manifests import ZOOKEEPER, Edits, manifest
+from tests.kit.admission.manifests import ZOOKEEPER, Edits, manifest
 
 _AMOUNTS: Final = ({"cpu": "500m", "memory": "1Gi"}, {"cpu": 1, "memory": 1_073_741_824}, {"memory": "1.5Gi"})
 _RESOURCES: Final = (

@@ -7,7 +7,7 @@ from hudi_engine.index.metadata_table import MetadataTable
 from hudi_engine.validate.report import Discrepancy
 from hudi_engine.validate.run import Status, plan_checks, run_check
 from hudi_engine.validate.subject import subject_of
-from tests.subjects import Count
+from tests.kit.subjects import Count
 
 
 def require_valid(metadata: MetadataTable, names: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from tests.zookeeper.server import free_port
+from tests.kit.zookeeper_server import free_port
 
 
 class Network:

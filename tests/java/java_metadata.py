@@ -8,8 +8,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.interop import java
-from tests.interop.java_formats import compiled, java_list
+from tests.java import objects as java
+from tests.java.java_formats import compiled, java_list
 
 
 def metadata_entries(spark: SparkSession, version: str, table: str, out: str) -> dict[str, int]:
