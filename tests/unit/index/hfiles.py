@@ -3,6 +3,7 @@
 import struct
 import threading
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
@@ -40,11 +41,11 @@ def hfile_of(
     blocks: Sequence[Sequence[Pair]], codec: Codec = Codec.NONE, first_keys: Sequence[bytes] | None = None
 ) -> bytes:
     """A whole file of these blocks, in this order; the index tells of their first keys if not of others."""
-    data, index = b"", []
-    for number, pairs in enumerate(blocks):
-        stored = block_of(pairs, DATA, codec)
-        index.append((first_keys[number] if first_keys else pairs[0][0], len(data), len(stored)))
-        data += stored
+    stored = [block_of(pairs, DATA, codec) for pairs in blocks]
+    starts = accumulate(map(len, stored), initial=0)
+    keys = first_keys or [pairs[0][0] for pairs in blocks]
+    index = [(key, start, len(block)) for key, start, block in zip(keys, starts, stored, strict=False)]
+    data = b"".join(stored)
     root = packed(encode_root_index(index), ROOT_INDEX, codec) + packed(b"", ROOT_INDEX, codec)
     info = packed(encode_file_info({"schema": b"{}"}, None), FILE_INFO, codec)
     at, entries = len(data), sum(map(len, blocks))
