@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 
 from tests.java.holds import Holds, compiled_holds
 from tests.kit import evidence
+from tools import spark_session
 from tools.harness import HarnessError
 from tools.s3_server import S3Server
 
@@ -27,17 +28,6 @@ _S3A: Final = {
     # Hudi leaves streams open until the garbage collector finds them.
     "fs.s3a.connection.maximum": "2000",
 }
-
-# A JVM of the tests lives for minutes and makes small commits. With these options, and a heap that does not grow, a
-# commit takes 1.25 processor seconds instead of 2.0, and the first one 6.6 instead of 8.
-_FOR_SMALL_COMMITS: Final = (
-    "-XX:TieredStopAtLevel=1",  # the last tier of compilers costs more than it brings
-    "-XX:+UseSerialGC",
-    "-XX:NewRatio=1",  # half of the heap is young: next to nothing of a commit is old
-    "-XX:MetaspaceSize=256m",  # else the loading of classes leads to full collections
-    "-XX:+UnlockDiagnosticVMOptions",
-    "-XX:-BytecodeVerificationRemote",  # the classes of Spark and Hudi are as released
-)
 
 
 class JavaError(Exception):
@@ -72,7 +62,7 @@ class Jvm:
                     "PYTHONPATH": str(_ROOT),
                     "PYSPARK_PYTHON": sys.executable,
                     "TZ": "UTC",
-                    "JAVA_TOOL_OPTIONS": " ".join(_FOR_SMALL_COMMITS),
+                    "JAVA_TOOL_OPTIONS": spark_session.FOR_SMALL_COMMITS,
                     "SPARK_LOCAL_DIRS": self._folder.name,
                 },
             )

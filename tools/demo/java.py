@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tools.parts import bundle_jar
+from tools.spark_session import FOR_SMALL_COMMITS
 
 HUDI = "1.2.0"
 _ROOT = Path(__file__).parents[2]
@@ -141,7 +142,6 @@ class JavaWriter:
             "PYTHONPATH": str(_ROOT),
             "PYSPARK_PYTHON": sys.executable,
             "TZ": "UTC",
-            # The last tier of compilers costs a JVM that lives for a minute or two more than it brings.
-            "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "JAVA_TOOL_OPTIONS": FOR_SMALL_COMMITS,
             "SPARK_LOCAL_DIRS": self._scratch.name,
         }
