@@ -18,7 +18,7 @@ _JAVA_OPTIONS = (
     "--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED",
 )
 
-# What JAVA_TOOL_OPTIONS should be of a JVM that lives for minutes and makes small commits. With these and a heap that does
+# JAVA_TOOL_OPTIONS of a JVM that lives for minutes and makes small commits. With these and a heap that does
 # not grow a commit takes 1.25 processor seconds instead of 2.0, and the first one 6.6 instead of 8.
 FOR_SMALL_COMMITS = " ".join(
     (
