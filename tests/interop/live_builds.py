@@ -52,12 +52,11 @@ def build_while_they_run(table: LiveTable, writers: LiveWriters, builds: Builds)
 
 
 def commit_by_turns(writers: LiveWriters) -> None:
-    """Two commits of each writer; one overlaps with one of the other's."""
+    """A commit of each writer, one beside the other, and then one more."""
     writers.keep_apart()
     one, other = writers.writers
     with Lead() as lead:
         led = lead(other)
-        one.commit()
         led.to(BEFORE_THE_LOCK)()
         one.commit()
         led.end()
