@@ -37,9 +37,9 @@ _SKIPPING: Final = {
 }
 # What Hudi leaves out no file by: parts of structs, though there may be statistics of them, and bytes without any.
 _NEVER_SKIPPED: Final = {"raw", "inner.number", "inner.word"}
-# The operators by which an index is asked: of rows, of partitions, of codes. By those of partitions each column but one
-# leaves out a partition: all of them have all sorts of codes.
-_AT_FIRST: Final[Operators] = (("in", "is null"), ("=", "<"), ("in",))
+# The operators by which an index is asked, if it is: of rows, of partitions, of codes. By those of partitions each column
+# but one leaves out a partition: all of them have all sorts of codes.
+_AT_FIRST: Final[Operators] = (("in", "is null"), (), ("in",))
 _LATER: Final[Operators] = (("<",), ("=", "<"), ("=",))
 _IN_SOAK: Final[Operators] = (WORDS, ("=", "<"), ("=", "in"))
 # Keys, each with the number of its new values. Of files with NaN or long texts Java writes entries by which its queries
@@ -113,8 +113,9 @@ class Scene:
     def require_all_skipped_right(self, operators: Operators) -> None:
         of_rows, of_partitions, of_codes = operators
         self._require_skipped_right("column_stats", of_rows, _NEVER_SKIPPED)
-        if not self.is_old:
+        if of_partitions and not self.is_old:
             self._require_skipped_right("partition_stats", of_partitions, _NEVER_SKIPPED | {"code"})
+        if not self.is_old:
             self._require_skipped_right(_CODES, of_codes, set())
 
     def _require_skipped_right(self, index: str, words: Sequence[str], never: set[str]) -> None:
