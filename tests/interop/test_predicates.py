@@ -37,8 +37,8 @@ _SKIPPING: Final = {
 }
 # What Hudi leaves out no file by: parts of structs, though there may be statistics of them, and bytes without any.
 _NEVER_SKIPPED: Final = {"raw", "inner.number", "inner.word"}
-# The operators by which an index is asked, if it is: of rows, of partitions, of codes. By those of partitions each column
-# but one leaves out a partition: all of them have all sorts of codes.
+# The operators by which an index is asked, if it is: of rows, of partitions, of codes. By those of partitions each
+# column but one leaves out a partition: all of them have all sorts of codes.
 _AT_FIRST: Final[Operators] = (("in", "is null"), (), ("in",))
 _LATER: Final[Operators] = (("<",), ("=", "<"), ("=",))
 _IN_SOAK: Final[Operators] = (WORDS, ("=", "<"), ("=", "in"))
