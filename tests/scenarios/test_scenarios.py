@@ -17,6 +17,7 @@ _NAMES = [f"{path.parent.name}/{path.stem}" for path in SCENARIOS]
 _ON_TABLES = spread([(name, start) for name in _NAMES for start in STARTS], each=2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_scenario_goes_as_it_is_written(path: Path, request: pytest.FixtureRequest) -> None:
     player = Player()

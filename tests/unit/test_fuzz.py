@@ -46,6 +46,7 @@ CUT = "if len(data) == 5: "
 REFUSE = "\n    if data == b'outside': raise __import__('hudi_engine').errors.UnsafePath('outside')"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("body", "fault"),
     [

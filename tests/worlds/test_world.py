@@ -173,6 +173,7 @@ def test_the_archiver_leaves_the_last_commits_and_what_readers_see(world: World)
     require_right_files(world)
 
 
+@pytest.mark.thorough
 def test_the_archiver_adds_to_what_it_archived_before(world: World) -> None:
     commits = ready_to_archive(world)
 
@@ -205,6 +206,7 @@ def test_the_archiver_leaves_a_pending_commit_and_the_one_before(world: World) -
     assert world.metadata().timeline.find(before)
 
 
+@pytest.mark.thorough
 def test_the_archiver_leaves_a_replacement_until_a_clean(world: World) -> None:
     ready_to_archive(world)
     partition = partitions_of(world)[0]

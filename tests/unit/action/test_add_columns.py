@@ -180,6 +180,7 @@ def test_what_a_restore_takes_away_is_added_once_more() -> None:
     require_valid(world.metadata(), [STATS])
 
 
+@pytest.mark.thorough
 def test_a_restore_that_takes_a_part_of_what_was_added_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catch_up, "_KEYS_AT_ONCE", 2)
     world = indexed("v9_mor")
@@ -331,6 +332,7 @@ def state_of(world: World) -> KindState:
     return status_of(seen, world.clock.now_ms(), world.table().zone).state
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("request_of_columns", [True, False], ids=["addition", "base"])
 def test_a_restore_is_told_of_what_a_plan_completed_before_it_failed(request_of_columns: bool) -> None:
     world = indexed("v9_mor")

@@ -76,6 +76,7 @@ def test_all_indexes_of_a_plan_are_published_by_one_commit_and_complete(start: s
     require_valid(world.metadata(), OF_FILES.names)
 
 
+@pytest.mark.thorough
 def test_an_index_that_times_out_is_undone_and_one_that_was_complete_stays() -> None:
     world, _ = compacting()
 
@@ -89,6 +90,7 @@ def test_an_index_that_times_out_is_undone_and_one_that_was_complete_stays() -> 
     require_valid(world.metadata(), [RECORD_INDEX])
 
 
+@pytest.mark.thorough
 def test_an_index_that_times_out_does_not_keep_those_after_it_from_being_complete() -> None:
     world, compaction = compacting()
     stats_first = IndexRequest((STATS, RECORD_INDEX))

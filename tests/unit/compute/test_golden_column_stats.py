@@ -199,6 +199,7 @@ def test_statistics_of_golden_files_are_those_that_java_made_but_for_what_is_nam
     assert (of_files, of_partitions) == EXPECTED[name]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["v6_mor_statistics", "v8_cow_statistics", "v9_cow_statistics", "v9_mor_orders"])
 def test_the_validator_finds_nothing_wrong_with_what_we_make(name: str, tmp_path: Path) -> None:
     opened = open_table(str(unpack(name, tmp_path)))
@@ -218,6 +219,7 @@ def test_the_validator_finds_nothing_wrong_with_what_we_make(name: str, tmp_path
     assert judged >= 190
 
 
+@pytest.mark.thorough
 def test_every_golden_table_with_statistics_is_compared(tmp_path: Path) -> None:
     names = sorted(path.parent.name for path in GOLDEN.glob("*/indexes.json.gz"))
 

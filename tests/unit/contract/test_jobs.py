@@ -94,11 +94,13 @@ def _columns(name: str, *columns: str) -> dict[str, object]:
     return {"kinds": [name], "columns": {name: list(columns)}}
 
 
+@pytest.mark.thorough
 @given(_requests)
 def test_a_request_comes_out_of_its_json_as_it_went_in(request: JobRequest) -> None:
     assert JobRequest.from_json(request.to_json()) == request
 
 
+@pytest.mark.thorough
 @given(_reports)
 def test_a_report_that_fits_comes_out_of_its_json_as_it_went_in(report: JobReport) -> None:
     text = report.to_json()
@@ -111,6 +113,7 @@ def test_json_is_one_line_whatever_a_reader_takes_for_its_end(request: JobReques
     assert len(request.to_json().splitlines()) == len(report.to_json().splitlines()) == 1
 
 
+@pytest.mark.thorough
 @given(st.text(max_size=9000), st.lists(_kinds, max_size=60).map(tuple))
 def test_no_report_is_longer_than_a_termination_message_and_one_that_was_cut_says_so(
     reason: str, kinds: tuple[KindReport, ...]

@@ -97,6 +97,7 @@ _progress = st.builds(
 )
 
 
+@pytest.mark.thorough
 @given(_answers)
 def test_an_answer_comes_out_of_its_json_as_it_went_in(answer: ObserveAnswer) -> None:
     assert ObserveAnswer.from_json(answer.to_json()) == answer
@@ -112,6 +113,7 @@ def test_progress_comes_out_of_its_json_as_it_went_in(progress: RunProgress) -> 
     assert RunProgress.from_json(progress.to_json()) == progress
 
 
+@pytest.mark.thorough
 @given(_answers, _questions, _progress)
 def test_json_is_one_line_whatever_a_reader_takes_for_its_end(
     answer: ObserveAnswer, question: ObserveRequest, progress: RunProgress

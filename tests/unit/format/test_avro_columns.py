@@ -370,6 +370,7 @@ def test_arrays_and_maps_may_come_in_several_blocks_with_and_without_their_size(
     )
 
 
+@pytest.mark.thorough
 def test_collections_of_very_different_sizes_keep_their_items_in_order() -> None:
     sizes = [0, 1, 70_000, 3, 0, 500, *([2, 0, 7] * 30), 20_000]
     schema = record(("files", {"type": "map", "values": record(("size", "long"), ("gone", "boolean"), name="file")}))
@@ -436,6 +437,7 @@ def test_a_small_schema_of_very_many_columns_is_refused() -> None:
         decoded(kind, [])
 
 
+@pytest.mark.thorough
 def test_nulls_of_very_wide_records_may_not_fill_the_memory() -> None:
     wide = record(*[(f"c{at}", ["null", "string"]) for at in range(2000)], name="wide")
     count = 20_000

@@ -83,6 +83,7 @@ def test_another_implementation_reads_what_we_write(case: tuple[Json, list[objec
     assert list(fastavro.reader(io.BytesIO(written))) == values
 
 
+@pytest.mark.thorough
 @FIXED
 @given(schemas_and_values(), st.sampled_from(["null", "deflate"]), st.sampled_from([1, 16000]))
 def test_we_read_what_another_implementation_writes(
@@ -95,6 +96,7 @@ def test_we_read_what_another_implementation_writes(
     assert avro_file.read_container(out.getvalue()) == values
 
 
+@pytest.mark.thorough
 @FIXED
 @given(schemas_and_values(), st.data())
 def test_a_cut_container_is_corrupt_but_at_the_end_of_a_block(
@@ -111,6 +113,7 @@ def test_a_cut_container_is_corrupt_but_at_the_end_of_a_block(
     assert 0 <= raised.value.offset <= end
 
 
+@pytest.mark.thorough
 @FIXED
 @given(schemas_and_values(), st.data())
 def test_a_flipped_bit_never_escapes_as_another_error(case: tuple[Json, list[object]], data: st.DataObject) -> None:
@@ -229,6 +232,7 @@ def test_an_unknown_codec_is_unsupported() -> None:
         avro_file.read_container(container(record("int"), b"\0", codec="snappy"))
 
 
+@pytest.mark.thorough
 def test_a_deflate_bomb_is_corrupt() -> None:
     deflater = zlib.compressobj(9, zlib.DEFLATED, -15)
     bomb = b"".join(deflater.compress(bytes(2**20)) for _ in range(200)) + deflater.flush()

@@ -91,6 +91,7 @@ def test_each_block_names_the_one_before() -> None:
     assert [header[3] for header in headers(file)] == [-1, *index.offsets.tolist()[:-1]]
 
 
+@pytest.mark.thorough
 @given(st.lists(st.integers(0, 4000), max_size=5))
 def test_the_file_is_the_same_however_its_entries_arrive(cuts: list[int]) -> None:
     entries = numbered(4_000)

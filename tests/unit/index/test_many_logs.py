@@ -90,6 +90,7 @@ def found_in(shard: Shard, keys: Sequence[str]) -> dict[str, str]:
     return dict(zip(rows["key"].to_pylist(), rows["partition"].to_pylist(), strict=True))
 
 
+@pytest.mark.thorough
 @given(
     st.lists(st.tuples(st.sets(NAMES, max_size=4), st.sets(NAMES, max_size=2)), min_size=1, max_size=6),
     st.lists(st.sets(NAMES), min_size=1, max_size=5),

@@ -305,6 +305,7 @@ def test_an_exclusive_rename_publishes_where_nothing_is(tmp_path: Path) -> None:
     assert (tmp_path / "target").read_bytes() == b"ours"
 
 
+@pytest.mark.thorough
 def test_of_two_processes_that_create_a_thousand_names_one_wins_each_and_the_other_is_told(tmp_path: Path) -> None:
     race = run_race(str(tmp_path), {}, rounds=1000)
 

@@ -73,6 +73,7 @@ def keys(count: int, place: str = "f") -> Rows:
 ROWS = st.lists(st.tuples(st.sampled_from([f"k{n}" for n in range(12)]), st.sampled_from("fg")), max_size=16)
 
 
+@pytest.mark.thorough
 @settings(deadline=None)
 @given(ROWS, ROWS, st.sampled_from([ROOM, TINY]))
 def test_exactly_the_keys_whose_rows_differ_are_disputed(data: Rows, index: Rows, room: Room) -> None:
@@ -127,6 +128,7 @@ def test_keys_come_in_order_within_a_part() -> None:
     assert told == [key for key, _ in keys(300)]
 
 
+@pytest.mark.thorough
 def test_both_sides_of_a_key_meet_in_the_same_part() -> None:
     told = in_short(found(keys(300), keys(300, "g"), TINY))
 

@@ -36,6 +36,7 @@ def test_a_life_without_trouble_does_each_thing_once() -> None:
     assert calls() > 20
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("error", [Killed, HomeError])
 def test_killed_or_refused_at_any_one_call(error: type[BaseException], is_after: bool) -> None:

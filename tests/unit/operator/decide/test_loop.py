@@ -357,6 +357,7 @@ def test_an_index_that_can_never_be_built_keeps_no_other_from_being_built(bad: s
     assert small.counts["runs"] <= 8
 
 
+@pytest.mark.thorough
 def test_whatever_happens_an_index_gets_ready_or_says_that_it_is_stalled() -> None:
     _require_settled(range(5))
 

@@ -70,6 +70,7 @@ def test_what_may_have_been_created_is_not_created_again() -> None:
     ask([Say(0), Say(500)], question)
 
 
+@pytest.mark.thorough
 def test_a_server_that_never_recovers_is_given_up_on() -> None:
     async def question(there: Served) -> None:
         with pytest.raises(Unavailable, match="the database is away"):

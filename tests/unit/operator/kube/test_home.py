@@ -179,6 +179,7 @@ def test_a_secret_is_a_private_folder_of_private_files_until_the_end() -> None:
     play(scene)
 
 
+@pytest.mark.thorough
 def test_what_a_killed_operator_left_of_secrets_is_swept_and_what_a_living_one_has_is_not(tmp_path: Path) -> None:
     async def scene(there: Scene) -> None:
         there.objects.put(KEYS, data={"fs.s3a.secret.key": base64.b64encode(b"hidden").decode()})

@@ -153,6 +153,7 @@ def test_a_run_that_does_not_end_when_asked_is_killed_after_its_grace_period(tmp
     asyncio.run(story())
 
 
+@pytest.mark.thorough
 def test_a_run_whose_time_is_over_is_stopped_without_an_operator(tmp_path: Path) -> None:
     async def story() -> None:
         execution = Execution(active_deadline_seconds=1, termination_grace_period_seconds=1)

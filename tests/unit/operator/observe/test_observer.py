@@ -92,6 +92,7 @@ if question["table"] == "/tables/others" and not os.path.exists({str(tmp_path / 
     assert (seen[3].name, seen[3].observed_ms) == (seen[0].name, 5000)
 
 
+@pytest.mark.thorough
 def test_a_process_that_hangs_is_killed_and_only_the_table_it_hung_over_has_to_pause() -> None:
     limits = Limits(answer_seconds=2, first_pause_seconds=1000, longest_pause_seconds=1000)
     hanging = 'if question["table"] == "/tables/others": time.sleep(1000)\n'

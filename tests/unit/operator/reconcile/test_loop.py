@@ -4,6 +4,8 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+import pytest
+
 from hudi_engine.contract import Action, IndexState, ObserveRequest, TableSeen, TableUnseen, UnseenReason
 from hudi_operator.metrics import Counts, families
 from hudi_operator.names import FINALIZER
@@ -83,6 +85,7 @@ def test_a_resource_that_comes_later_is_worked_on_and_one_that_goes_is_not() -> 
     play(story)
 
 
+@pytest.mark.thorough
 def test_an_error_of_the_home_is_counted_and_the_work_goes_on() -> None:
     def break_it(scene: Scene) -> None:
         scene.around.status_fails = HomeError("the API is away")
@@ -96,6 +99,7 @@ def test_an_error_of_the_home_is_counted_and_the_work_goes_on() -> None:
     play(story, TABLE, INDEX, prepare=break_it)
 
 
+@pytest.mark.thorough
 def test_a_bug_that_one_resource_meets_ends_nothing() -> None:
     def break_it(scene: Scene) -> None:
         scene.around.status_fails = ZeroDivisionError("a bug")
@@ -108,6 +112,7 @@ def test_a_bug_that_one_resource_meets_ends_nothing() -> None:
     play(story, TABLE, INDEX, prepare=break_it)
 
 
+@pytest.mark.thorough
 def test_a_table_is_looked_at_again_once_a_run_on_it_has_ended() -> None:
     def begin(scene: Scene) -> None:
         scene.around.listed = [RUN]
