@@ -7,7 +7,7 @@ from typing import Literal
 
 from hudi_engine.contract import TableSeen, TableUnseen
 from hudi_operator.resources.model import HudiTable, MetadataIndex, Ref, TableService
-from hudi_operator.runs import RunOrder, RunSeen
+from hudi_operator.runs import RunKey, RunOrder, RunSeen
 from hudi_operator.words import Condition, Reason, State
 
 
@@ -59,7 +59,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    run: str
+    run: RunKey
     why: str
 
 
@@ -67,7 +67,7 @@ class Stop:
 class Forget:
     """Ended runs beyond what history is to be kept of."""
 
-    runs: tuple[str, ...]
+    runs: tuple[RunKey, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,15 @@ from hudi_engine.contract import Action, JobReport, JobRequest, RunProgress
 from hudi_operator.resources.model import Execution, Ref
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class RunKey:
+    """Names one run. A name alone names nothing: whoever may create Jobs in any namespace may give them any name."""
+
+    namespace: str
+    name: str
+    owner_uid: str
+
+
 @dataclass(frozen=True, slots=True)
 class RunOrder:
     """One attempt at one piece of work.
@@ -26,6 +35,10 @@ class RunOrder:
     request: JobRequest
     execution: Execution
     secrets: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> RunKey:
+        return RunKey(self.owner.namespace, self.name, self.owner_uid)
 
 
 class RunPhase(StrEnum):
@@ -63,6 +76,10 @@ class RunSeen:
     is_stopping: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> RunKey:
+        return RunKey(self.owner.namespace, self.name, self.owner_uid)
 
     @property
     def is_shared(self) -> bool:

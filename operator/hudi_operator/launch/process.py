@@ -20,7 +20,7 @@ from hudi_operator.launch.keeper import LOCK
 from hudi_operator.launch.protocol import NameConflict, NotStarted, SecretReader
 from hudi_operator.launch.records import RunFolder, order_text, write_secrets
 from hudi_operator.launch.sight import sight_of
-from hudi_operator.runs import RunOrder, RunSeen
+from hudi_operator.runs import RunKey, RunOrder, RunSeen
 
 log = logging.getLogger(__name__)
 
@@ -79,11 +79,11 @@ class ProcessLauncher:
     async def runs(self) -> Sequence[RunSeen]:
         return await asyncio.to_thread(self._runs)
 
-    async def stop(self, name: str) -> None:
-        await asyncio.to_thread(self._stop, self._folder(name))
+    async def stop(self, run: RunKey) -> None:
+        await asyncio.to_thread(self._stop, self._folder(run.name), run)
 
-    async def forget(self, name: str) -> None:
-        await asyncio.to_thread(self._forget, self._folder(name))
+    async def forget(self, run: RunKey) -> None:
+        await asyncio.to_thread(self._forget, self._folder(run.name), run)
 
     @property
     def _place(self) -> Path:
@@ -191,8 +191,8 @@ class ProcessLauncher:
                 if time.time() - path.stat().st_mtime > _DRAFTS_LIVE_SECONDS:
                     shutil.rmtree(path)
 
-    def _stop(self, folder: RunFolder) -> None:
-        if not folder.has("order.json"):
+    def _stop(self, folder: RunFolder, run: RunKey) -> None:
+        if not _is_of(folder, run):
             return
         if not folder.has("stop"):
             # Before any process is looked for: a keeper that begins just now looks for this file.
@@ -217,8 +217,8 @@ class ProcessLauncher:
         elif (datetime.now(UTC) - asked_at).total_seconds() > self.timing.grace_seconds:
             engine.signal(signal.SIGKILL)
 
-    def _forget(self, folder: RunFolder) -> None:
-        if not folder.has("order.json"):
+    def _forget(self, folder: RunFolder, run: RunKey) -> None:
+        if not _is_of(folder, run):
             return
         with folder.held() as lock:
             # The keeper holds the lock for another moment after it wrote its last, `exit`.
@@ -247,6 +247,14 @@ def _spawned(command: list[str], folder: RunFolder, lock: int) -> int:
     finally:
         if spare != lock:
             os.close(spare)
+
+
+def _is_of(folder: RunFolder, run: RunKey) -> bool:
+    """Whether that run's record is there."""
+    try:
+        return folder.ordered().key == run
+    except (FileNotFoundError, NotADirectoryError, Malformed):
+        return False
 
 
 def _is_buried(child: int) -> bool:

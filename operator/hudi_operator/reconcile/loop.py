@@ -187,11 +187,12 @@ class Loop:
         self._add_all(ref for ref in {run.owner for run in self.store.runs.values()} if self.store.meta(ref) is None)
         for table in live - self.store.live_tables():
             self.tables.hurry(table, _SETTLED_SECONDS)
-        by_owner: dict[str, list[RunSeen]] = defaultdict(list)
+        by_owner: dict[tuple[str, str], list[RunSeen]] = defaultdict(list)
         for run in runs:
-            by_owner[run.owner_uid].append(run)
+            by_owner[run.owner.namespace, run.owner_uid].append(run)
         for held in self.store.resources.values():
-            self.counts.saw_runs(held.resource, by_owner[held.resource.meta.uid])
+            meta = held.resource.meta
+            self.counts.saw_runs(held.resource, by_owner[meta.ref.namespace, meta.uid])
         now = asyncio.get_running_loop().time()
         self.counts.queue_is(Counter(ref.kind for ref in self.queue.schedule.waiting(now)))
         self.queue.schedule.tidy(now)

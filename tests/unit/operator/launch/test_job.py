@@ -154,7 +154,7 @@ def test_a_run_that_is_stopped_keeps_its_record() -> None:
         await there.launcher.start(DRIVER_ONLY)
         with_time(there.objects)
         await there.launcher.list_jobs()
-        await there.launcher.stop(DRIVER_ONLY.name)
+        await there.launcher.stop(DRIVER_ONLY.key)
         (run,) = await there.launcher.runs()
         assert (run.is_stopping, run.is_live) == (True, True)
         assert there.objects.there[JOB]["spec"]["activeDeadlineSeconds"] == 1
@@ -168,7 +168,7 @@ def test_a_run_that_is_stopped_keeps_its_record() -> None:
 
 def test_stopping_a_run_that_is_not_there_changes_nothing() -> None:
     async def scene(there: Scene) -> None:
-        await there.launcher.stop("nothing")
+        await there.launcher.stop(DRIVER_ONLY.key)
         assert there.objects.writes == 0
 
     play(scene)
@@ -179,11 +179,11 @@ def test_only_an_ended_run_is_forgotten() -> None:
         await there.launcher.start(DRIVER_ONLY)
         with_time(there.objects)
         await there.launcher.list_jobs()
-        await there.launcher.forget(DRIVER_ONLY.name)
+        await there.launcher.forget(DRIVER_ONLY.key)
         assert JOB in there.objects.there
 
         there.change(there.launcher, COMPLETE)
-        await there.launcher.forget(DRIVER_ONLY.name)
+        await there.launcher.forget(DRIVER_ONLY.key)
         assert JOB not in there.objects.there
         assert await there.launcher.runs() == []
 

@@ -20,7 +20,7 @@ from hudi_operator.resources.model import (
     Resource,
 )
 from hudi_operator.resources.unreadable import Stored
-from hudi_operator.runs import RunOrder, RunSeen
+from hudi_operator.runs import RunKey, RunOrder, RunSeen
 from hudi_operator.words import Kind
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -79,11 +79,11 @@ class Around:
     async def runs(self) -> Sequence[RunSeen]:
         return self.listed
 
-    async def stop(self, name: str) -> None:
-        self.said.append(f"stop {name}")
+    async def stop(self, run: RunKey) -> None:
+        self.said.append(f"stop {run.name}")
 
-    async def forget(self, name: str) -> None:
-        self.said.append(f"forget {name}")
+    async def forget(self, run: RunKey) -> None:
+        self.said.append(f"forget {run.name}")
 
 
 @dataclass(frozen=True, slots=True)

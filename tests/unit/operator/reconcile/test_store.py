@@ -16,7 +16,7 @@ from hudi_operator.resources.model import (
     MetadataIndex,
     Ref,
 )
-from hudi_operator.runs import RunOrder, RunPhase, RunSeen
+from hudi_operator.runs import RunKey, RunOrder, RunPhase, RunSeen
 from hudi_operator.words import Kind
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -104,7 +104,7 @@ def test_a_run_that_was_ordered_is_known_to_be_where_its_table_is() -> None:
     store = filled()
     store.note_ordered(ORDER, NOW)
 
-    assert store.runs[ORDER.name].base_path == "s3://lake/orders"
+    assert store.runs[ORDER.key].base_path == "s3://lake/orders"
 
 
 def test_the_neighbours_are_the_tables_others_and_the_tables_in_the_same_place_with_their_statuses() -> None:
@@ -181,9 +181,9 @@ def test_a_run_that_was_told_to_stop_is_stopping_before_any_listing_says_so() ->
     store = filled()
     store.replace_runs([run_of("a", RunPhase.RUNNING)], NOW)
 
-    store.note_stopping("a")
+    store.note_stopping(RunKey("shop", "a", "uid-2"))
 
-    assert store.runs["a"].is_stopping
+    assert store.runs[RunKey("shop", "a", "uid-2")].is_stopping
 
 
 def test_a_run_that_only_went_on_is_not_another() -> None:
@@ -194,4 +194,4 @@ def test_a_run_that_only_went_on_is_not_another() -> None:
     changed = store.replace_runs([replace(run_of("a", RunPhase.RUNNING), progress=progress)], NOW)
 
     assert changed == frozenset()
-    assert store.runs["a"].progress == progress
+    assert store.runs[RunKey("shop", "a", "uid-2")].progress == progress
