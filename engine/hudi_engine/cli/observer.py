@@ -27,6 +27,7 @@ from hudi_engine.errors import (
     Contradiction,
     CorruptFile,
     EngineError,
+    NotAllowed,
     NotATable,
     NotFound,
     StorageUnavailable,
@@ -34,6 +35,7 @@ from hudi_engine.errors import (
     UnsafePath,
     Unsupported,
 )
+from hudi_engine.storage.granted import granted
 from hudi_engine.storage.open import open_storage
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.table import open_table
@@ -44,6 +46,7 @@ _REASONS: Mapping[type[EngineError], UnseenReason] = {
     NotFound: UnseenReason.NOT_FOUND,
     NotATable: UnseenReason.NOT_A_TABLE,
     AccessDenied: UnseenReason.ACCESS_DENIED,
+    NotAllowed: UnseenReason.NOT_ALLOWED,
     StorageUnavailable: UnseenReason.STORAGE_UNAVAILABLE,
     CorruptFile: UnseenReason.CORRUPT,
     Unsupported: UnseenReason.UNSUPPORTED,
@@ -91,7 +94,10 @@ class Observer:
         try:
             mounted = self._mounted(request.conf_from)
             veil = mounted.veil
-            return ObserveAnswer(request.id, self._look(request, {**mounted.properties, **request.conf}))
+            conf: Mapping[str, str] = {**mounted.properties, **request.conf}
+            if request.grant is not None:
+                conf = granted(request.table, conf, request.grant)
+            return ObserveAnswer(request.id, self._look(request, conf))
         except EngineError as refused:
             self._forget(request.table)
             reason = _REASONS.get(type(refused), UnseenReason.INTERNAL)

@@ -45,6 +45,7 @@ class UnseenReason(StrEnum):
     NOT_FOUND = "not_found"
     NOT_A_TABLE = "not_a_table"
     ACCESS_DENIED = "access_denied"
+    NOT_ALLOWED = "not_allowed"  # by the policy of whoever asks
     UNSUPPORTED = "unsupported"
     STORAGE_UNAVAILABLE = "storage_unavailable"
     TIMED_OUT = "timed_out"

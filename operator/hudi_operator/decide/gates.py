@@ -2,12 +2,11 @@
 
 from datetime import datetime, timedelta
 
-from hudi_engine.contract import TableSeen, TableUnseen, UnseenReason
+from hudi_engine.contract import TableSeen, TableUnseen, UnseenReason, place_of
 from hudi_operator.decide.case import Case
 from hudi_operator.decide.verdict import LATER, Verdict, moving, stuck
 from hudi_operator.decision import Stop, World
 from hudi_operator.resources.model import HudiTable, age_order
-from hudi_operator.resources.place import place_of
 from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.words import Reason, State
 
@@ -19,6 +18,7 @@ UNSEEN = {
     UnseenReason.NOT_FOUND: Reason.NOT_FOUND,
     UnseenReason.NOT_A_TABLE: Reason.NOT_A_HUDI_TABLE,
     UnseenReason.ACCESS_DENIED: Reason.ACCESS_DENIED,
+    UnseenReason.NOT_ALLOWED: Reason.NOT_ALLOWED,
     UnseenReason.UNSUPPORTED: Reason.TABLE_UNSUPPORTED,
     UnseenReason.STORAGE_UNAVAILABLE: Reason.STORAGE_UNAVAILABLE,
     UnseenReason.TIMED_OUT: Reason.TIMED_OUT,
@@ -98,6 +98,16 @@ def overdue(run: RunSeen, case: Case) -> Stop | None:
     if now >= begun + timedelta(seconds=allowed):
         return Stop(run.key, f"still running after {allowed} seconds, its deadline and grace period")
     return None
+
+
+def refused_by_policy(case: Case) -> Verdict | None:
+    """The policy does not let the resource's namespace run this image, or as this account."""
+    policy, namespace = case.world.defaults.policy, case.resource.meta.ref.namespace
+    if policy is None:
+        return None
+    image, account = case.execution.image, case.execution.service_account_name
+    why = policy.refused_image(namespace, image) or policy.refused_account(namespace, account)
+    return stuck(State.FAILED, Reason.NOT_ALLOWED, why) if why else None
 
 
 def busy(case: Case) -> Verdict | None:

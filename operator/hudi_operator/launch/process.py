@@ -14,12 +14,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hudi_engine.contract import Malformed
+from hudi_engine.contract import Grant, Malformed
 from hudi_operator.launch import keeper
 from hudi_operator.launch.keeper import LOCK
 from hudi_operator.launch.protocol import NameConflict, NotStarted, SecretReader
 from hudi_operator.launch.records import RunFolder, order_text, write_secrets
 from hudi_operator.launch.sight import sight_of
+from hudi_operator.policy import Policy, scrubbed
 from hudi_operator.runs import RunKey, RunOrder, RunSeen
 
 log = logging.getLogger(__name__)
@@ -65,6 +66,7 @@ class ProcessLauncher:
     secrets: SecretReader
     timing: Timing = Timing()
     command: tuple[str, ...] = (*ENGINE, "run")
+    policy: Policy | None = None
     _children: list[int] = field(default_factory=list)
     _ended: dict[str, tuple[int, RunSeen]] = field(default_factory=dict)
     _unreadable: set[str] = field(default_factory=set)
@@ -129,18 +131,33 @@ class ProcessLauncher:
         """The keeper, which has the lock from now on; if it cannot be started, nothing is left of the run."""
         try:
             folder.remove_secrets()
+            grant = self._grant(order)
             request = replace(
                 order.request,
+                grant=grant,
                 report_path=str(folder.path / "report.json"),
                 progress_path=str(folder.path / "progress.json"),
                 conf_from=write_secrets(folder.path / "secrets", secrets) if secrets else (),
             ).to_json()
-            keeping = _spawned([*self._keeper(folder, order), *self.command, request], folder, lock)
+            # A run of somebody else's table has nothing of ours by which it could be taken for us.
+            environment = os.environ if grant is None or grant.has_identity else scrubbed(os.environ)
+            command = [*self._keeper(folder, order), *self.command, request]
+            keeping = _spawned(command, environment, folder, lock)
         except (OSError, ValueError):
             folder.remove()
             raise
         self._children.append(keeping)
         log.info("run started: name=%s process=%d", order.name, keeping)
+
+    def _grant(self, order: RunOrder) -> Grant | None:
+        """What the run may open; no limit without a policy."""
+        if self.policy is None:
+            return None
+        namespace, base_path = order.owner.namespace, order.request.table
+        grant = self.policy.grant(namespace, base_path)
+        if grant is None:
+            raise ValueError(self.policy.why_closed(namespace, base_path))
+        return grant
 
     def _keeper(self, folder: RunFolder, order: RunOrder) -> list[str]:
         deadline = order.execution.active_deadline_seconds or self.timing.deadline_seconds
@@ -227,7 +244,7 @@ class ProcessLauncher:
                 log.info("run forgotten: name=%s", folder.path.name)
 
 
-def _spawned(command: list[str], folder: RunFolder, lock: int) -> int:
+def _spawned(command: list[str], environment: Mapping[str, str], folder: RunFolder, lock: int) -> int:
     """A process of its own session, which alone inherits the lock, as the file of that number, and nothing else."""
     spare = os.dup(lock) if lock == LOCK else lock
     created = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -235,7 +252,7 @@ def _spawned(command: list[str], folder: RunFolder, lock: int) -> int:
         return os.posix_spawn(
             command[0],
             command,
-            os.environ,
+            environment,
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
                 (os.POSIX_SPAWN_OPEN, 1, str(folder.path / "out"), created, 0o600),

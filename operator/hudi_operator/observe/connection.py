@@ -5,7 +5,7 @@ import contextlib
 import logging
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hudi_engine.contract import MAX_ANSWER_BYTES, Malformed, ObserveAnswer, ObserveRequest
@@ -33,10 +33,17 @@ class Connection:
     has_answered: bool = False
 
     @staticmethod
-    async def opened(command: Sequence[str]) -> "Connection":
+    async def opened(command: Sequence[str], environment: Mapping[str, str] | None = None) -> "Connection":
+        """Of a process with that environment, ours unless given."""
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
-            *command, stdin=pipe, stdout=pipe, stderr=pipe, limit=MAX_ANSWER_BYTES + 1, start_new_session=True
+            *command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            limit=MAX_ANSWER_BYTES + 1,
+            start_new_session=True,
+            env=environment,
         )
         connection = Connection(process)
         connection._readers += [

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from zlib import crc32
 
 from hudi_operator.metrics.counts import Counts, Reconciled
-from hudi_operator.observe import Observer
+from hudi_operator.observe import Observer, ObserverPair
 from hudi_operator.reconcile.home import HomeError
 from hudi_operator.reconcile.queue import Queue, Schedule
 from hudi_operator.reconcile.reconciler import Reconciler
@@ -42,7 +42,7 @@ class Loop:
     """
 
     reconciler: Reconciler
-    observer: Observer
+    observer: Observer | ObserverPair
     counts: Counts
     tables: TableWatch = field(init=False)
     queue: Queue = field(init=False)
@@ -53,7 +53,8 @@ class Loop:
     def __post_init__(self) -> None:
         around = self.reconciler.around
         self.tables = TableWatch(
-            self.store, Sight(around.home, self.observer, self.counts, around.now, self.table_changed)
+            self.store,
+            Sight(around.home, self.observer, self.counts, around.now, self.table_changed, around.defaults.policy),
         )
         self.queue = Queue(Schedule(self.store.exclusion_key))
 

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from hudi_engine.contract import TableSeen, TableUnseen
+from hudi_engine.contract import TableSeen, TableUnseen, place_of
 from hudi_operator.decision import Defaults, World
 from hudi_operator.resources.model import HudiTable, Meta, Ref, Resource, age_order, table_ref
-from hudi_operator.resources.place import place_of
 from hudi_operator.resources.unreadable import Unreadable
 from hudi_operator.runs import RunKey, RunOrder, RunPhase, RunSeen
 from hudi_operator.words import Kind

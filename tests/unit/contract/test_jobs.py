@@ -12,6 +12,7 @@ from hudi_engine.contract import (
     Action,
     ComputeKind,
     DuplicateKeys,
+    Grant,
     JobReport,
     JobRequest,
     KindReport,
@@ -41,6 +42,7 @@ _requests = st.builds(
     report_path=st.none() | _names,
     conf_from=st.lists(_names, max_size=3, unique=True).map(tuple),
     progress_path=st.none() | _names,
+    grant=st.none() | st.builds(Grant, _names, st.just(("https://minio",)), st.booleans()),
 )
 _hashes = st.none() | st.from_regex(r"[0-9a-f]{16}", fullmatch=True)
 _requests |= st.builds(

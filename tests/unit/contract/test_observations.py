@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hudi_engine.action.status import KindState
 from hudi_engine.contract import (
     MAX_ANSWER_BYTES,
+    Grant,
     IndexSeen,
     IndexState,
     Malformed,
@@ -30,6 +31,7 @@ _PROGRESS = RunProgress("base", 1, 4, 100, "write shards", 7, 25.0)
 
 _names = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=40)
 _names = _names.filter(str.strip)
+_grants = st.builds(Grant, _names, st.lists(_names, max_size=2, unique=True).map(tuple), st.booleans())
 _texts = st.text(st.characters(codec="utf-8"), max_size=100)
 _instants = st.from_regex(r"[0-9]{17}", fullmatch=True)
 _counts = st.integers(0, 2**63 - 1)
@@ -84,6 +86,7 @@ _questions = st.builds(
     conf=st.dictionaries(_names, _texts, max_size=3),
     conf_from=st.lists(_names, max_size=3, unique=True).map(tuple),
     known=st.none() | _names,
+    grant=st.none() | _grants,
 )
 _progress = st.builds(
     RunProgress,
@@ -217,6 +220,26 @@ def test_an_answer_that_is_none_is_refused_with_a_sentence(answer: dict[str, obj
 def test_a_question_that_is_none_is_refused_with_a_sentence(change: dict[str, object], sentence: str) -> None:
     with pytest.raises(Malformed, match=sentence):
         ObserveRequest.from_json(json.dumps({"version": 1, "id": 1, "table": "/lake/trips", **change}))
+
+
+@pytest.mark.parametrize(
+    ("grant", "sentence"),
+    [
+        ({}, "grant.path: missing"),
+        ({"path": ""}, "grant.path: empty"),
+        ({"path": "*", "endpoints": "any"}, "grant.endpoints: 'any', expected a list"),
+        ({"path": "*", "has_identity": "yes"}, "grant.has_identity: 'yes', expected true or false"),
+        ({"path": "*", "endpoint": []}, "'grant.endpoint': an unknown field"),
+        ("*", "grant: '\\*', expected an object"),
+    ],
+)
+def test_a_grant_that_is_not_understood_is_refused_and_not_taken_for_none(grant: object, sentence: str) -> None:
+    with pytest.raises(Malformed, match=sentence):
+        ObserveRequest.from_json(json.dumps({"version": 1, "id": 1, "table": "/lake/trips", "grant": grant}))
+
+
+def test_a_question_without_a_grant_is_understood_by_an_engine_that_knows_of_none() -> None:
+    assert "grant" not in json.loads(ObserveRequest(1, "/lake/trips").to_json())
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Runs as processes: each exactly once, whoever is killed when."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -11,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from hudi_engine.contract import Action, JobRequest, Outcome
+from hudi_engine.contract import Action, Grant, JobRequest, Outcome
 from hudi_operator.launch import keeper
 from hudi_operator.launch.protocol import NameConflict, NotStarted
 from hudi_operator.launch.records import RunFolder, order_text
 from hudi_operator.launch.sight import STARTING_SECONDS
+from hudi_operator.policy import Policy, Rules
 from hudi_operator.resources.model import Execution
 from hudi_operator.runs import RunKey, RunPhase
 from tests.unit.operator.launch.orders import (
@@ -497,3 +499,45 @@ def _is_gone(process: int) -> bool:
 def _holding(folder: Path, text: str) -> list[str]:
     files = [path for path in folder.rglob("*") if path.is_file()]
     return [str(path) for path in files if text in path.read_text(errors="replace")]
+
+
+@pytest.mark.parametrize(
+    ("policy", "has", "grant"),
+    [
+        (None, ["AWS_SESSION_TOKEN"], None),
+        (Policy({"default": Rules((Grant("*"),))}), [], {"path": "*", "endpoints": [], "has_identity": False}),
+        (
+            Policy({"default": Rules((Grant("*", has_identity=True),))}),
+            ["AWS_SESSION_TOKEN"],
+            {"path": "*", "endpoints": [], "has_identity": True},
+        ),
+    ],
+)
+def test_a_run_has_the_operators_credentials_only_where_the_policy_or_local_mode_says_so(
+    policy: Policy | None, has: list[str], grant: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_SESSION_TOKEN", CANARY)
+
+    async def story() -> None:
+        runs = replace(launcher(tmp_path), policy=policy)
+        await runs.start(order("tells what it has"))
+        run = await until(runs, has_ended)
+
+        assert run.report is not None
+        assert json.loads(run.report.reason) == [has, grant]
+
+    asyncio.run(story())
+
+
+def test_a_run_on_a_table_that_the_policy_does_not_open_is_not_started(tmp_path: Path) -> None:
+    async def story() -> None:
+        runs = replace(launcher(tmp_path), policy=Policy({}))
+
+        with pytest.raises(NotStarted, match="opens no path to the namespace default"):
+            await runs.start(order("ends"))
+
+        assert await runs.runs() == []
+
+    asyncio.run(story())

@@ -8,6 +8,7 @@ from typing import Any
 
 from hudi_engine.contract import IndexSeen, IndexState, TableSeen, TimelineSeen
 from hudi_operator.decision import Defaults
+from hudi_operator.policy import Policy
 from hudi_operator.reconcile import Event, Reconciler, Store, Surroundings
 from hudi_operator.resources.model import (
     Concurrency,
@@ -95,13 +96,14 @@ class Scene:
     reconciler: Reconciler
 
     @staticmethod
-    def of(*resources: Resource, index: IndexState = IndexState.ABSENT) -> "Scene":
+    def of(*resources: Resource, index: IndexState = IndexState.ABSENT, policy: Policy | None = None) -> "Scene":
         around, store = Around(), Store()
         for resource in resources:
             store.put(resource, {})
         if TABLE in resources:
             store.note_seen(ORDERS, seen(index))
-        return Scene(around, store, Reconciler(store, Surroundings(around, around, lambda: around.now, Defaults())))
+        surroundings = Surroundings(around, around, lambda: around.now, Defaults(policy=policy))
+        return Scene(around, store, Reconciler(store, surroundings))
 
     def conditions(self, ref: Ref) -> dict[str, tuple[str, str]]:
         listed = self.around.statuses[ref]["conditions"]
