@@ -1,11 +1,11 @@
 """Runs: what is ordered, and what is seen of it; the same for Jobs of Kubernetes and for processes of this machine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
-from hudi_engine.contract import Action, JobReport, JobRequest, RunProgress
+from hudi_engine.contract import Action, JobReport, JobRequest, RunProgress, printable
 from hudi_operator.resources.model import Execution, Ref
 
 
@@ -89,3 +89,13 @@ class RunSeen:
     @property
     def is_live(self) -> bool:
         return self.phase in (RunPhase.WAITING, RunPhase.RUNNING)
+
+    @property
+    def in_printable_words(self) -> "RunSeen":
+        """As it enters the operator: last words of a pod or a process may hold anything."""
+        return replace(
+            self,
+            trigger=printable(self.trigger),
+            trouble=printable(self.trouble),
+            trouble_reason=printable(self.trouble_reason),
+        )

@@ -38,6 +38,7 @@ from hudi_engine.contract.seen import (
     TimelineSeen,
     UnseenReason,
 )
+from hudi_engine.contract.text import printable
 
 __all__ = [
     "ANY",
@@ -76,4 +77,5 @@ __all__ = [
     "UnseenReason",
     "is_within",
     "place_of",
+    "printable",
 ]

@@ -11,6 +11,7 @@ from hudi_engine.contract.fields import (
     Malformed,
     a_claim,
     a_number,
+    a_sentence,
     a_text,
     a_whole,
     list_of,
@@ -100,16 +101,16 @@ class IndexSeen:
         seen = IndexSeen(
             name=given.take("name", a_text),
             state=given.take("state", one_of(IndexState)),
-            reason=given.take_or("reason", a_text, ""),
+            reason=given.take_or("reason", a_sentence, ""),
             plan=given.take_or("plan", or_none(a_text), None),
             base=given.take_or("base", or_none(a_text), None),
             caught_up_to=given.take_or("caught_up_to", or_none(a_text), None),
             head=given.take_or("head", or_none(a_text), None),
             lag_instants=given.take_or("lag_instants", a_whole, 0),
             lag_seconds=given.take_or("lag_seconds", a_number, 0.0),
-            phase=given.take_or("phase", a_text, ""),
+            phase=given.take_or("phase", a_sentence, ""),
             attempt=given.take_or("attempt", or_none(a_whole), None),
-            owner=given.take_or("owner", or_none(a_text), None),
+            owner=given.take_or("owner", or_none(a_sentence), None),
             heartbeat_age_seconds=given.take_or("heartbeat_age_seconds", or_none(a_number), None),
             is_live=given.take_or("is_live", a_claim, False),
             columns=tuple(given.take_or("columns", list_of(a_text), [])),
@@ -261,7 +262,7 @@ class TableUnseen:
         given = Fields.of(tree, what)
         unseen = TableUnseen(
             reason=given.take("reason", one_of(UnseenReason)),
-            message=given.take("message", a_text),
+            message=given.take("message", a_sentence),
             retry=given.take("retry", a_claim),
             observed_ms=given.take("observed_ms", a_whole),
         )

@@ -113,7 +113,7 @@ class JobLauncher:
         now = asyncio.get_running_loop().time()
         look = self._looks.get(uid)
         if look is None or not look.is_good(job, now):
-            look = self._looks[uid] = _Look(_version(job), now, sight_of(job, await self._pod(job)))
+            look = self._looks[uid] = _Look(_version(job), now, sight_of(job, await self._pod(job)).in_printable_words)
         return look.run
 
     async def _pod(self, job: Manifest) -> Manifest | None:

@@ -187,7 +187,7 @@ class ProcessLauncher:
             known = self._ended.get(name)
             if known is not None and known[0] == made:
                 return known[1]
-            seen = sight_of(folder, datetime.now(UTC))
+            seen = sight_of(folder, datetime.now(UTC)).in_printable_words
         except (FileNotFoundError, NotADirectoryError, Malformed) as unreadable:
             # Forgotten just now, or none of ours: the other runs are seen all the same.
             if isinstance(unreadable, Malformed) and name not in self._unreadable:

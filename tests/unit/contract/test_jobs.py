@@ -19,6 +19,7 @@ from hudi_engine.contract import (
     LockHolds,
     Malformed,
     Outcome,
+    printable,
 )
 
 _REQUEST = {"version": 1, "table": "s3a://lake/trips", "action": "build", "kinds": ["record_index"]}
@@ -77,7 +78,7 @@ _reports = st.builds(
     outcome=st.sampled_from(Outcome),
     exit_code=st.integers(0, 255),
     retry=st.booleans(),
-    reason=_texts,
+    reason=_texts.map(printable),
     instant=_instants,
     kinds=st.lists(_kinds, max_size=3).map(tuple),
     seconds=st.dictionaries(_names, st.floats(0, 1e9), max_size=3),
@@ -125,7 +126,7 @@ def test_no_report_is_longer_than_a_termination_message_and_one_that_was_cut_say
     assert len(text.encode()) <= _TERMINATION_MESSAGE
     assert read.kinds == kinds[: len(read.kinds)]
     assert (len(read.kinds) < len(kinds)) == (f"[left out: {len(kinds) - len(read.kinds)} more kinds]" in read.reason)
-    clean = reason.encode(errors="backslashreplace").decode()
+    clean = printable(reason.encode(errors="backslashreplace").decode())
     assert read.reason.startswith(clean) or "more characters]" in read.reason
 
 

@@ -22,6 +22,7 @@ from hudi_engine.contract import (
     TableUnseen,
     TimelineSeen,
     UnseenReason,
+    printable,
 )
 
 _INSTANT = "20260201000000000"
@@ -33,6 +34,7 @@ _names = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Z
 _names = _names.filter(str.strip)
 _grants = st.builds(Grant, _names, st.lists(_names, max_size=2, unique=True).map(tuple), st.booleans())
 _texts = st.text(st.characters(codec="utf-8"), max_size=100)
+_sentences = _texts.map(printable)
 _instants = st.from_regex(r"[0-9]{17}", fullmatch=True)
 _counts = st.integers(0, 2**63 - 1)
 _ages = st.none() | st.floats(-1e9, 1e9)
@@ -40,16 +42,16 @@ _indexes = st.builds(
     IndexSeen,
     name=_names,
     state=st.sampled_from(IndexState),
-    reason=_texts,
+    reason=_sentences,
     plan=st.none() | _instants,
     base=st.none() | _instants,
     caught_up_to=st.none() | _instants,
     head=st.none() | _instants,
     lag_instants=_counts,
     lag_seconds=st.floats(0, 1e9),
-    phase=_texts,
+    phase=_sentences,
     attempt=st.none() | _counts,
-    owner=st.none() | _texts,
+    owner=st.none() | _sentences,
     heartbeat_age_seconds=_ages,
     is_live=st.booleans(),
 )
@@ -77,7 +79,7 @@ _tables = st.builds(
     indexes=st.lists(_indexes, max_size=3).map(tuple),
     timeline=_timelines,
 )
-_unseen = st.builds(TableUnseen, st.sampled_from(UnseenReason), _texts, st.booleans(), _counts)
+_unseen = st.builds(TableUnseen, st.sampled_from(UnseenReason), _sentences, st.booleans(), _counts)
 _answers = st.builds(ObserveAnswer, st.none() | _counts, st.none() | _tables | _unseen)
 _questions = st.builds(
     ObserveRequest,
@@ -94,7 +96,7 @@ _progress = st.builds(
     done=_counts,
     total=st.none() | _counts,
     rows=_counts,
-    said=_texts,
+    said=_sentences,
     updated_ms=_counts,
     percent=st.none() | st.floats(0, 100),
 )

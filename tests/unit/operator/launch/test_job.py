@@ -231,3 +231,15 @@ def test_a_running_pod_is_not_asked_about_again_before_its_job_says_anything() -
         assert first.phase is RunPhase.RUNNING
 
     play(scene)
+
+
+def test_last_words_of_a_pod_give_no_terminal_orders() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        there.objects.put(POD, **pod(ended(70, "cannot\x1b]0;owned\x07 go on")))
+        there.change(there.launcher, failed())
+        (run,) = await there.launcher.runs()
+        assert run.trouble == "cannot?]0;owned? go on"
+
+    play(scene)
