@@ -61,9 +61,11 @@ def test_a_table_of_the_same_name_in_another_store_does_not_hide_a_change(s3: S3
         put(theirs, theirs.make_bucket(bucket.removeprefix("s3://")), "v6_cow_indexed")
         other = ObserveRequest(2, location, theirs.options)
 
-        assert isinstance(observer.answer(other).found, TableSeen)
+        elsewhere = observer.answer(other).found
+        assert isinstance(elsewhere, TableSeen)
         before = observer.answer(victim).found
         assert isinstance(before, TableSeen)
+        assert before.store != elsewhere.store
         open_storage(location, s3.options).create(".hoodie/timeline/20991231000000000.clean.requested", b"")
         assert isinstance(observer.answer(other).found, TableSeen)
         after = observer.answer(replace(victim, known=before.fingerprint)).found

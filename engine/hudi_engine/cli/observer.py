@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hudi_engine.cli.failures import DEBUG
 from hudi_engine.cli.fingerprint import Glance, Leases, glance, leases_of
@@ -36,7 +36,7 @@ from hudi_engine.errors import (
     Unsupported,
 )
 from hudi_engine.storage.granted import granted
-from hudi_engine.storage.open import open_storage
+from hudi_engine.storage.open import open_storage, store_of
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.table import open_table
 
@@ -79,6 +79,7 @@ class _Open:
 
     storage: Storage
     leases: Leases
+    store: str
     timeline_folder: str
 
 
@@ -133,7 +134,8 @@ class Observer:
             table = open_table(opened.storage, self.clock, subject.conf)
             opened.timeline_folder = table.config.timeline_folder
             try:
-                return look_at(table, Moment(now_ms, found.beats, opened.leases, fingerprint))
+                seen = look_at(table, Moment(now_ms, found.beats, opened.leases, fingerprint))
+                return replace(seen, store=opened.store)
             except NotFound as vanished:
                 # Files are named by what was read before: somebody archived or removed them meanwhile.
                 if not looks_left:
@@ -154,7 +156,9 @@ class Observer:
         if opened is None:
             storage = open_storage(subject.location, subject.conf)
             folder = open_table(storage, self.clock, subject.conf).config.timeline_folder
-            opened = self.tables[subject.key] = _Open(storage, leases_of(subject.conf), folder)
+            opened = self.tables[subject.key] = _Open(
+                storage, leases_of(subject.conf), store_of(subject.location, subject.conf), folder
+            )
         self.tables.move_to_end(subject.key)
         if len(self.tables) > MOST_TABLES:
             self.tables.popitem(last=False)

@@ -200,7 +200,10 @@ class TimelineSeen:
 
 @dataclass(frozen=True, slots=True)
 class TableSeen:
-    """A table at one moment. Looks with the same `fingerprint` have seen the same but for what time alone changes."""
+    """A table at one moment. Looks with the same `fingerprint` have seen the same but for what time alone changes.
+
+    `store` stands for the address that was asked: a location is another table where that is another.
+    """
 
     fingerprint: str
     observed_ms: int
@@ -212,6 +215,7 @@ class TableSeen:
     partition_fields: tuple[str, ...]
     indexes: tuple[IndexSeen, ...]
     timeline: TimelineSeen
+    store: str = ""
 
     def __post_init__(self) -> None:
         for name in ("fingerprint", "name", "type"):
@@ -224,6 +228,7 @@ class TableSeen:
             for each in fields:
                 require_name(name, each, MAX_NAME)
         _require_most("indexes", len(self.indexes), MAX_INDEXES)
+        require_length("store", len(self.store), MAX_NAME, "characters")
 
     @staticmethod
     def of_tree(tree: object, what: str) -> "TableSeen":
@@ -239,6 +244,7 @@ class TableSeen:
             partition_fields=tuple(given.take("partition_fields", list_of(a_text))),
             indexes=tuple(given.take("indexes", list_of(IndexSeen.of_tree))),
             timeline=given.take("timeline", TimelineSeen.of_tree),
+            store=given.take_or("store", a_text, ""),
         )
         given.require_no_more()
         return seen

@@ -1,5 +1,6 @@
 """From the name of a place to its storage."""
 
+import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from obstore.store import AzureStore, GCSStore, S3Store
 
 from hudi_engine.errors import NotATable, NotFound, UnsafePath, Unsupported
-from hudi_engine.storage.hadoop_options import is_unsigned, require_part_of_host, s3_settings
+from hudi_engine.storage.hadoop_options import endpoint_of, is_unsigned, require_part_of_host, s3_settings
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.storage.objects import ObjectStorage
 from hudi_engine.storage.protocol import Storage
@@ -56,6 +57,13 @@ def open_storage(location: str, options: Mapping[str, str]) -> Storage:
             return AzureStore(container, config=cast("AzureConfig", account), client_options=client, retry_config=retry)
 
     return ObjectStorage(location.rstrip("/"), key, connect)
+
+
+def store_of(location: str, options: Mapping[str, str]) -> str:
+    """Stands for the address that the location is asked at; it tells nobody what that is, which may be a secret."""
+    scheme, _ = _split(location)
+    endpoint = endpoint_of(options) if scheme in _S3 else ""
+    return hashlib.sha256(endpoint.lower().encode()).hexdigest()[:16]
 
 
 def _split(location: str) -> tuple[str, str]:

@@ -45,8 +45,7 @@ def unusable(table: HudiTable, world: World) -> Verdict | None:
     """Why nothing can be done on this table as it is."""
     rival = elder_of_path(table, world)
     if rival is not None:
-        elder = f"HudiTable {rival.meta.ref.namespace}/{rival.meta.ref.name}"
-        why = f"{elder} has the same basePath and is older: nothing is run for this one"
+        why = f"{named_rival(rival, table)} has the same basePath and is older: nothing is run for this one"
         return stuck(State.PENDING, Reason.DUPLICATE_BASE_PATH, why)
     match world.seen:
         case None:
@@ -98,6 +97,14 @@ def overdue(run: RunSeen, case: Case) -> Stop | None:
     if now >= begun + timedelta(seconds=allowed):
         return Stop(run.key, f"still running after {allowed} seconds, its deadline and grace period")
     return None
+
+
+def named_rival(rival: HudiTable, table: HudiTable) -> str:
+    """What other namespaces have is named to nobody."""
+    theirs, own = rival.meta.ref, table.meta.ref
+    if theirs.namespace != own.namespace:
+        return "a HudiTable of another namespace"
+    return f"HudiTable {theirs.namespace}/{theirs.name}"
 
 
 def refused_by_policy(case: Case) -> Verdict | None:

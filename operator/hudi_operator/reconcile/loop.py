@@ -95,7 +95,7 @@ class Loop:
             self.queue.add(ref)
 
     def table_changed(self, table: Ref) -> None:
-        self._add_all(self.store.of_table(table))
+        self._add_all(self.store.of_table(table) | self.store.related(table))
 
     def runs_changed(self) -> None:
         """Runs are listed soon."""

@@ -32,6 +32,7 @@ class Store:
     runs: dict[RunKey, RunSeen] = field(default_factory=dict)
     seen: dict[Ref, TableSeen | TableUnseen] = field(default_factory=dict)
     _of_table: dict[Ref, set[Ref]] = field(default_factory=dict)
+    _stores: dict[Ref, str] = field(default_factory=dict)
 
     def put(self, resource: Resource, status: Mapping[str, object]) -> bool:
         """Whether that is news: another resource of that name, another wish, or a status that somebody else wrote."""
@@ -62,6 +63,7 @@ class Store:
         self.unreadable.pop(ref, None)
         held = self.resources.pop(ref, None)
         self.seen.pop(ref, None)
+        self._stores.pop(ref, None)
         if held is not None:
             table = table_ref(held.resource)
             refs = self._of_table[table]
@@ -89,7 +91,7 @@ class Store:
         found = self.table(table_ref(held.resource))
         if found is None or ref.kind is not Kind.TABLE:
             return self.of_table(table_ref(held.resource))
-        return frozenset().union(*(self.of_table(table) for table in self._in_place_of(found)))
+        return frozenset().union(*(self.of_table(other.meta.ref) for other in self._of_path(found)))
 
     def exclusion_key(self, ref: Ref) -> str:
         """Resources with the same key share a table: never two of them are worked on at the same time."""
@@ -99,16 +101,28 @@ class Store:
         return f"{table.namespace}/{table.name}" if found is None else place_of(found.base_path)
 
     def note_seen(self, table: Ref, seen: TableSeen | TableUnseen) -> None:
-        if table in self.resources:
-            self.seen[table] = seen
+        if table not in self.resources:
+            return
+        self.seen[table] = seen
+        if isinstance(seen, TableSeen):
+            self._stores[table] = seen.store
+        elif not seen.retry:
+            # A store that is silent for now is still where the table is.
+            self._stores.pop(table, None)
 
     def awaits_first_look(self, held: Held) -> bool:
         """Whether what its status says still stands for what this operator has not seen for itself yet.
 
-        What was ready does not cease to be so because an operator was started.
+        What was ready does not cease to be so because an operator was started. Nor does a table with an older one's
+        path begin anything before the older one was looked at: whether that is a rival is not known before.
         """
         table = table_ref(held.resource)
-        return bool(held.status) and table in self.resources and table not in self.seen
+        if bool(held.status) and table in self.resources and table not in self.seen:
+            return True
+        found = self.table(table)
+        if found is None:
+            return False
+        return any(other.meta.ref not in self.seen and _is_older(other, found) for other in self._of_path(found))
 
     def replace_runs(self, listed: Iterable[RunSeen], listed_at: datetime) -> frozenset[Ref]:
         """Takes over a listing that was begun then; the tables of which some run is other than it was.
@@ -176,7 +190,9 @@ class Store:
             return False
         if run.owner.namespace != table.namespace:
             return self._is_of_elder(run, found)
-        return place_of(run.base_path) == place_of(found.base_path)
+        theirs, own = self._stores.get(table_of_run(run)), self._stores.get(table)
+        is_elsewhere = theirs is not None and own is not None and theirs != own
+        return place_of(run.base_path) == place_of(found.base_path) and not is_elsewhere
 
     def _is_of_elder(self, run: RunSeen, table: HudiTable) -> bool:
         """Whether a resource that there is has the run, on an older table in this place: for a younger none is run."""
@@ -184,21 +200,32 @@ class Store:
         if owner is None or owner.resource.meta.uid != run.owner_uid:
             return False
         other = self.table(table_ref(owner.resource))
-        if other is None or place_of(other.base_path) != place_of(table.base_path):
-            return False
-        return age_order(other.meta) < age_order(table.meta)
+        return other is not None and self._is_rival(other, table) and _is_older(other, table)
 
-    def _in_place_of(self, table: HudiTable) -> Iterator[Ref]:
-        """The table itself, and others that are where it is, however their paths are spelt."""
+    def _of_path(self, table: HudiTable) -> Iterator[HudiTable]:
+        """The table itself, and others with its path, however it is spelt, in whatever store."""
         place = place_of(table.base_path)
-        return (other.meta.ref for other in self.tables() if place_of(other.base_path) == place)
+        return (other for other in self.tables() if place_of(other.base_path) == place)
+
+    def _is_rival(self, other: HudiTable, table: HudiTable) -> bool:
+        """Whether both were seen, each by its own properties, and in the same store.
+
+        Anybody may write any path into a resource. Who could not read what is there has no claim to it.
+        """
+        theirs, own = self._stores.get(other.meta.ref), self._stores.get(table.meta.ref)
+        return place_of(other.base_path) == place_of(table.base_path) and theirs is not None and theirs == own
 
     def _neighbours(self, ref: Ref, table: Ref) -> list[Held]:
         """The others of the table, then other tables in the same place."""
         found = self.table(table)
-        same = () if found is None else self._in_place_of(found)
+        of_path = () if found is None else self._of_path(found)
+        same = (other.meta.ref for other in of_path if found is not None and self._is_rival(other, found))
         refs = dict.fromkeys((*sorted(self.of_table(table)), *sorted(same)))
         return [self.resources[other] for other in refs if other != ref]
+
+
+def _is_older(one: HudiTable, other: HudiTable) -> bool:
+    return age_order(one.meta) < age_order(other.meta)
 
 
 def waiting_run(order: RunOrder, now: datetime) -> RunSeen:

@@ -78,6 +78,7 @@ _tables = st.builds(
     partition_fields=st.lists(_names, max_size=3).map(tuple),
     indexes=st.lists(_indexes, max_size=3).map(tuple),
     timeline=_timelines,
+    store=_names,
 )
 _unseen = st.builds(TableUnseen, st.sampled_from(UnseenReason), _sentences, st.booleans(), _counts)
 _answers = st.builds(ObserveAnswer, st.none() | _counts, st.none() | _tables | _unseen)

@@ -100,6 +100,7 @@ def test_a_forged_job_does_not_make_a_table_busy_by_a_younger_hudi_table_in_the_
         younger = replace(FOREIGN_TABLE, meta=replace(FOREIGN_TABLE.meta, created_at=NOW + timedelta(days=1)))
         there.store.put(younger, {})
         there.store.put(FOREIGN_INDEX, {})
+        there.store.note_seen(FOREIGN_TABLE.meta.ref, seen(IndexState.ABSENT))
         owner = FOREIGN_INDEX.meta
         order = replace(DRIVER_ONLY, name="forged", owner=owner.ref, owner_uid=owner.uid, table="taken")
         there.forge(order, suspend=True)
@@ -153,6 +154,7 @@ def test_runs_of_another_namespace_are_in_no_status_of_a_table_in_the_same_place
     async def scene(there: Scene) -> None:
         there.store.put(FOREIGN_TABLE, {})
         there.store.put(FOREIGN_INDEX, {})
+        there.store.note_seen(FOREIGN_TABLE.meta.ref, seen(IndexState.ABSENT))
         owner = FOREIGN_INDEX.meta
         there.forge(replace(DRIVER_ONLY, name="secret-run", owner=owner.ref, owner_uid=owner.uid, table="taken"))
         await there.list_runs()
@@ -170,6 +172,7 @@ def test_a_run_on_an_older_table_of_another_namespace_in_the_same_place_counts_a
     async def scene(there: Scene) -> None:
         there.store.put(FOREIGN_TABLE, {})
         there.store.put(FOREIGN_INDEX, {})
+        there.store.note_seen(FOREIGN_TABLE.meta.ref, seen(IndexState.ABSENT))
         owner = FOREIGN_INDEX.meta
         there.forge(replace(DRIVER_ONLY, name="secret-run", owner=owner.ref, owner_uid=owner.uid, table="taken"))
         await there.list_runs()

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hudi_engine.contract import Action, JobRequest, RunProgress, TableUnseen, UnseenReason
+from hudi_engine.contract import Action, IndexState, JobRequest, RunProgress, TableUnseen, UnseenReason
 from hudi_operator.decision import Defaults
 from hudi_operator.reconcile.store import Store
 from hudi_operator.resources.model import (
@@ -18,6 +18,7 @@ from hudi_operator.resources.model import (
 )
 from hudi_operator.runs import RunKey, RunOrder, RunPhase, RunSeen
 from hudi_operator.words import Kind
+from tests.unit.operator.reconcile.around import seen
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 ORDERS, RECORDS = Ref(Kind.TABLE, "shop", "orders"), Ref(Kind.INDEX, "shop", "orders-records")
@@ -111,6 +112,8 @@ def test_the_neighbours_are_the_tables_others_and_the_tables_in_the_same_place_w
     store = filled()
     twin = HudiTable(Meta(Ref(Kind.TABLE, "else", "twin"), "uid-8"), "s3://lake/orders/", None, TABLE.concurrency)
     store.put(twin, {"state": "Ready"})
+    for ref in (ORDERS, twin.meta.ref):
+        store.note_seen(ref, seen(IndexState.ABSENT))
 
     world = store.world(store.resources[RECORDS], NOW, Defaults())
 
@@ -123,6 +126,8 @@ def test_a_table_in_the_same_place_is_told_of_a_change_of_its_twin_however_it_sp
     store = filled()
     twin = HudiTable(Meta(Ref(Kind.TABLE, "else", "twin"), "uid-8"), path, None, TABLE.concurrency)
     store.put(twin, {})
+    for ref in (ORDERS, twin.meta.ref):
+        store.note_seen(ref, seen(IndexState.ABSENT))
 
     assert store.related(twin.meta.ref) == {twin.meta.ref, ORDERS, RECORDS}
     assert store.exclusion_key(twin.meta.ref) == store.exclusion_key(RECORDS)
