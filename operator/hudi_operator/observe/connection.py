@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hudi_engine.contract import MAX_ANSWER_BYTES, Malformed, ObserveAnswer, ObserveRequest
+from hudi_engine.contract import MAX_ANSWER_BYTES, Malformed, ObserveAnswer, ObserveRequest, printable
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ class Connection:
     async def _read_words(self) -> None:
         assert self.process.stderr is not None, "opened with a pipe"
         while line := await self.process.stderr.readline():
-            words = line.decode(errors="replace").rstrip()[:_LONGEST_WORDS]
+            words = printable(line.decode(errors="replace").rstrip()[:_LONGEST_WORDS])
             self._words.append(words)
             log.warning("observer: %s", words)
 
