@@ -57,6 +57,8 @@ def test_a_request_without_keys_is_not_signed_with_what_the_operator_has(listene
     (found,) = look(at("s3a://lake/orders", Grant("s3://lake", (endpoint,)), {"fs.s3a.endpoint": endpoint}))
 
     assert why(found) is UnseenReason.ACCESS_DENIED
+    assert isinstance(found, TableUnseen)
+    assert "Requests were not signed: the table's Secret has no keys" in found.message
     assert listener.received
     sent = "".join(listener.received).lower()
     assert [secret for secret in SECRETS.values() if secret.lower() in sent] == []
@@ -70,6 +72,8 @@ def test_keys_of_the_tables_own_secret_sign_without_anything_of_the_operators(li
     (found,) = look(at("s3a://lake/orders", Grant("s3://lake", (endpoint,)), {"fs.s3a.endpoint": endpoint, **keys}))
 
     assert why(found) is UnseenReason.ACCESS_DENIED
+    assert isinstance(found, TableUnseen)
+    assert "not signed" not in found.message
     sent = "".join(listener.received)
     assert "Credential=own-key-id/" in sent
     assert "canary" not in sent

@@ -36,7 +36,7 @@ from hudi_engine.errors import (
     Unsupported,
 )
 from hudi_engine.storage.granted import granted
-from hudi_engine.storage.open import open_storage, store_of
+from hudi_engine.storage.open import is_sent_unsigned, open_storage, store_of
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.table import open_table
 
@@ -71,6 +71,16 @@ class _Subject:
     @property
     def key(self) -> tuple[str, str]:
         return self.location, self.properties
+
+
+def _why_refused(refused: EngineError, subject: _Subject) -> str:
+    """Who is refused without a signature looks in vain for a fault of a key's rights."""
+    if not isinstance(refused, AccessDenied) or not is_sent_unsigned(subject.location, subject.conf):
+        return ""
+    return (
+        ". Requests were not signed: the table's Secret has no keys, and the operator's policy does not lend the "
+        "operator's identity to this place (identity: Operator)"
+    )
 
 
 @dataclass(slots=True)
@@ -112,7 +122,8 @@ class Observer:
         except EngineError as refused:
             self._forget(subject)
             reason = _REASONS.get(type(refused), UnseenReason.INTERNAL)
-            return self._unseen(request, reason, veil.over(str(refused)), is_worth_a_retry=refused.retry)
+            told = veil.over(f"{refused}{_why_refused(refused, subject)}")
+            return self._unseen(request, reason, told, is_worth_a_retry=refused.retry)
         except Malformed as odd:
             # A name or a number in the table that has no place in the contract.
             told = f"{request.table}: the table cannot be told of: {odd}"

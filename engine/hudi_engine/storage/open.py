@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from obstore.store import AzureStore, GCSStore, S3Store
 
 from hudi_engine.errors import NotATable, NotFound, UnsafePath, Unsupported
-from hudi_engine.storage.hadoop_options import endpoint_of, is_unsigned, require_part_of_host, s3_settings
+from hudi_engine.storage.hadoop_options import ACCESS_KEY, endpoint_of, is_unsigned, require_part_of_host, s3_settings
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.storage.objects import ObjectStorage
 from hudi_engine.storage.protocol import Storage
@@ -57,6 +57,13 @@ def open_storage(location: str, options: Mapping[str, str]) -> Storage:
             return AzureStore(container, config=cast("AzureConfig", account), client_options=client, retry_config=retry)
 
     return ObjectStorage(location.rstrip("/"), key, connect)
+
+
+def is_sent_unsigned(location: str, options: Mapping[str, str]) -> bool:
+    """Whether requests to the location's store carry no signature."""
+    scheme, _ = _split(location)
+    has_keys = scheme in _S3 and bool(options.get(ACCESS_KEY))
+    return bool(scheme) and is_unsigned(options) and not has_keys
 
 
 def store_of(location: str, options: Mapping[str, str]) -> str:
