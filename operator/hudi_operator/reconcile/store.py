@@ -6,7 +6,8 @@ from datetime import datetime
 
 from hudi_engine.contract import TableSeen, TableUnseen, place_of
 from hudi_operator.decision import Defaults, World
-from hudi_operator.resources.model import HudiTable, Meta, Ref, Resource, age_order, table_ref
+from hudi_operator.reconcile.rivals import Stores, have_same_path, is_older
+from hudi_operator.resources.model import HudiTable, Meta, Ref, Resource, table_ref
 from hudi_operator.resources.unreadable import Unreadable
 from hudi_operator.runs import RunKey, RunOrder, RunPhase, RunSeen
 from hudi_operator.words import Kind
@@ -32,7 +33,7 @@ class Store:
     runs: dict[RunKey, RunSeen] = field(default_factory=dict)
     seen: dict[Ref, TableSeen | TableUnseen] = field(default_factory=dict)
     _of_table: dict[Ref, set[Ref]] = field(default_factory=dict)
-    _stores: dict[Ref, str] = field(default_factory=dict)
+    _stores: Stores = field(default_factory=Stores)
 
     def put(self, resource: Resource, status: Mapping[str, object]) -> bool:
         """Whether that is news: another resource of that name, another wish, or a status that somebody else wrote."""
@@ -63,7 +64,7 @@ class Store:
         self.unreadable.pop(ref, None)
         held = self.resources.pop(ref, None)
         self.seen.pop(ref, None)
-        self._stores.pop(ref, None)
+        self._stores.forget(ref)
         if held is not None:
             table = table_ref(held.resource)
             refs = self._of_table[table]
@@ -101,14 +102,9 @@ class Store:
         return f"{table.namespace}/{table.name}" if found is None else place_of(found.base_path)
 
     def note_seen(self, table: Ref, seen: TableSeen | TableUnseen) -> None:
-        if table not in self.resources:
-            return
-        self.seen[table] = seen
-        if isinstance(seen, TableSeen):
-            self._stores[table] = seen.store
-        elif not seen.retry:
-            # A store that is silent for now is still where the table is.
-            self._stores.pop(table, None)
+        if table in self.resources:
+            self.seen[table] = seen
+            self._stores.note_seen(table, seen)
 
     def awaits_first_look(self, held: Held) -> bool:
         """Whether what its status says still stands for what this operator has not seen for itself yet.
@@ -122,7 +118,7 @@ class Store:
         found = self.table(table)
         if found is None:
             return False
-        return any(other.meta.ref not in self.seen and _is_older(other, found) for other in self._of_path(found))
+        return any(other.meta.ref not in self.seen and is_older(other, found) for other in self._of_path(found))
 
     def replace_runs(self, listed: Iterable[RunSeen], listed_at: datetime) -> frozenset[Ref]:
         """Takes over a listing that was begun then; the tables of which some run is other than it was.
@@ -190,8 +186,7 @@ class Store:
             return False
         if run.owner.namespace != table.namespace:
             return self._is_of_elder(run, found)
-        theirs, own = self._stores.get(table_of_run(run)), self._stores.get(table)
-        is_elsewhere = theirs is not None and own is not None and theirs != own
+        is_elsewhere = self._stores.are_apart(table_of_run(run), table)
         return place_of(run.base_path) == place_of(found.base_path) and not is_elsewhere
 
     def _is_of_elder(self, run: RunSeen, table: HudiTable) -> bool:
@@ -200,32 +195,18 @@ class Store:
         if owner is None or owner.resource.meta.uid != run.owner_uid:
             return False
         other = self.table(table_ref(owner.resource))
-        return other is not None and self._is_rival(other, table) and _is_older(other, table)
+        return other is not None and self._stores.are_rivals(other, table) and is_older(other, table)
 
     def _of_path(self, table: HudiTable) -> Iterator[HudiTable]:
-        """The table itself, and others with its path, however it is spelt, in whatever store."""
-        place = place_of(table.base_path)
-        return (other for other in self.tables() if place_of(other.base_path) == place)
-
-    def _is_rival(self, other: HudiTable, table: HudiTable) -> bool:
-        """Whether both were seen, each by its own properties, and in the same store.
-
-        Anybody may write any path into a resource. Who could not read what is there has no claim to it.
-        """
-        theirs, own = self._stores.get(other.meta.ref), self._stores.get(table.meta.ref)
-        return place_of(other.base_path) == place_of(table.base_path) and theirs is not None and theirs == own
+        """The table itself, and others with its path."""
+        return (other for other in self.tables() if have_same_path(other, table))
 
     def _neighbours(self, ref: Ref, table: Ref) -> list[Held]:
         """The others of the table, then other tables in the same place."""
         found = self.table(table)
-        of_path = () if found is None else self._of_path(found)
-        same = (other.meta.ref for other in of_path if found is not None and self._is_rival(other, found))
-        refs = dict.fromkeys((*sorted(self.of_table(table)), *sorted(same)))
+        same = [] if found is None else [other for other in self.tables() if self._stores.are_rivals(other, found)]
+        refs = dict.fromkeys((*sorted(self.of_table(table)), *sorted(other.meta.ref for other in same)))
         return [self.resources[other] for other in refs if other != ref]
-
-
-def _is_older(one: HudiTable, other: HudiTable) -> bool:
-    return age_order(one.meta) < age_order(other.meta)
 
 
 def waiting_run(order: RunOrder, now: datetime) -> RunSeen:
