@@ -17,7 +17,8 @@
     ├── LockLost             23  the lock may be another's by now; nothing was published   (retry)
     ├── Superseded           24  a newer attempt took this plan over; nothing was published
     ├── TimedOut             25  others did not finish in the time given; what was begun is undone   (retry)
-    └── PlanChanged          26  what would be built is not what was approved; nothing was written
+    ├── PlanChanged          26  what would be built is not what was approved; nothing was written
+    └── NotAllowed           27  the policy of whoever asks does not allow it; nothing was opened
 
 Raise leaves only. Each message says what was found, what was expected, where, and what to do next. The number is
 the exit code of `hudi-engine`; `retry` says whether the same call may succeed later with nothing else changed.
@@ -155,3 +156,9 @@ class PlanChanged(EngineError):
     """What would be built now is not what somebody has planned and approved; nothing was written."""
 
     exit_code = 26
+
+
+class NotAllowed(EngineError):
+    """Whoever asks on behalf of others does not let them open this; nothing was opened."""
+
+    exit_code = 27

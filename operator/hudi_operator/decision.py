@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Literal
 
 from hudi_engine.contract import TableSeen, TableUnseen
+from hudi_operator.policy import Policy
 from hudi_operator.resources.model import HudiTable, MetadataIndex, Ref, TableService
-from hudi_operator.runs import RunOrder, RunSeen
+from hudi_operator.runs import RunKey, RunOrder, RunSeen
 from hudi_operator.words import Condition, Reason, State
 
 
@@ -26,6 +27,8 @@ class Defaults:
     active_deadline_seconds: int = 86_400
     termination_grace_period_seconds: int = 60
     ttl_seconds_after_finished: int = 86_400
+    # None where users and the operator are the same person: nothing is refused.
+    policy: Policy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    run: str
+    run: RunKey
     why: str
 
 
@@ -67,7 +70,7 @@ class Stop:
 class Forget:
     """Ended runs beyond what history is to be kept of."""
 
-    runs: tuple[str, ...]
+    runs: tuple[RunKey, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from hudi_operator.kube.handlers import quieten_kopf
 from hudi_operator.kube.lease import NAME, LeaseLost
 from hudi_operator.kube.operator import Options, WatchesEnded, operate
 from hudi_operator.local.command import local
+from hudi_operator.policy import Policy
+from hudi_operator.policy.file import BadPolicy, parse_policy
 from hudi_operator.version import version_option
 
 log = logging.getLogger(__name__)
@@ -60,6 +62,10 @@ def run(
     image: Annotated[
         str | None, typer.Option(help="The engine's image where neither resource nor table names one.")
     ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(help="What each namespace may have opened and run: docs/operator.md. Default: nothing."),
+    ] = None,
     state: Annotated[Path, typer.Option(help="Where processes keep their records.")] = Path("/var/lib/hudi-operator"),
     metrics_port: Annotated[int, typer.Option(help="/metrics is there; 0 is any that is free.")] = 8080,
     health_port: Annotated[int, typer.Option(help="/livez and /readyz are there; 0 is any that is free.")] = 8081,
@@ -74,7 +80,7 @@ def run(
     try:
         connection = find_connection(kubeconfig, os.environ)
         own = connection.namespace or NAME
-        defaults = Defaults()
+        defaults = Defaults(policy=_policy(policy))
         options = Options(
             namespaces=tuple(namespace),
             state=state if launcher is LauncherKind.PROCESS else None,
@@ -85,9 +91,20 @@ def run(
             health_port=health_port,
         )
         asyncio.run(operate(connection, options, lambda: datetime.now(UTC)))
-    except (NoConnection, ApiError, LeaseLost, WatchesEnded, OSError) as failed:
+    except (NoConnection, ApiError, LeaseLost, WatchesEnded, BadPolicy, OSError) as failed:
         log.error("ended error=%s", failed)
         raise typer.Exit(1) from failed
+
+
+def _policy(file: Path | None) -> Policy:
+    """The file's; without one nothing is allowed, and each table says so."""
+    if file is None:
+        log.warning("no policy: no table is opened before --policy names a file that allows it")
+        return Policy(is_given=False)
+    try:
+        return parse_policy(file.read_text())
+    except (BadPolicy, UnicodeDecodeError) as wrong:
+        raise BadPolicy(f"{file}: {wrong}") from wrong
 
 
 def set_up_logs(log_format: LogFormat, *, is_verbose: bool) -> None:

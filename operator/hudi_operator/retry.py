@@ -25,6 +25,7 @@ class FailureClass(StrEnum):
 
 _CLASSES = {
     Reason.BAD_CONFIGURATION: FailureClass.CONFIGURATION,
+    Reason.NOT_ALLOWED: FailureClass.CONFIGURATION,
     Reason.CONTENTION: FailureClass.CONTENTION,
     Reason.INFRASTRUCTURE: FailureClass.INFRASTRUCTURE,
     Reason.DEADLINE_EXCEEDED: FailureClass.INFRASTRUCTURE,
@@ -54,6 +55,7 @@ _BY_EXIT_CODE = {
     24: Reason.CONTENTION,
     25: Reason.CONTENTION,
     26: Reason.PLAN_CHANGED,
+    27: Reason.NOT_ALLOWED,
     130: Reason.INFRASTRUCTURE,
     137: Reason.OUT_OF_MEMORY,
     143: Reason.INFRASTRUCTURE,

@@ -1,12 +1,21 @@
 """Runs: what is ordered, and what is seen of it; the same for Jobs of Kubernetes and for processes of this machine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
-from hudi_engine.contract import Action, JobReport, JobRequest, RunProgress
+from hudi_engine.contract import Action, JobReport, JobRequest, RunProgress, printable
 from hudi_operator.resources.model import Execution, Ref
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RunKey:
+    """Names one run. A name alone names nothing: whoever may create Jobs in any namespace may give them any name."""
+
+    namespace: str
+    name: str
+    owner_uid: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +35,10 @@ class RunOrder:
     request: JobRequest
     execution: Execution
     secrets: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> RunKey:
+        return RunKey(self.owner.namespace, self.name, self.owner_uid)
 
 
 class RunPhase(StrEnum):
@@ -65,6 +78,10 @@ class RunSeen:
     kinds: tuple[str, ...] = ()
 
     @property
+    def key(self) -> RunKey:
+        return RunKey(self.owner.namespace, self.name, self.owner_uid)
+
+    @property
     def is_shared(self) -> bool:
         """Whether it builds indexes of several resources, of which its owner is one."""
         return self.action is Action.BUILD and len(self.kinds) > 1
@@ -72,3 +89,13 @@ class RunSeen:
     @property
     def is_live(self) -> bool:
         return self.phase in (RunPhase.WAITING, RunPhase.RUNNING)
+
+    @property
+    def in_printable_words(self) -> "RunSeen":
+        """As it enters the operator: last words of a pod or a process may hold anything."""
+        return replace(
+            self,
+            trigger=printable(self.trigger),
+            trouble=printable(self.trouble),
+            trouble_reason=printable(self.trouble_reason),
+        )

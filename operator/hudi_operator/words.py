@@ -65,6 +65,7 @@ class Reason(StrEnum):
     OBSERVED = "Observed"
     NOT_OBSERVED = "NotObserved"
     ACCESS_DENIED = "AccessDenied"
+    NOT_ALLOWED = "NotAllowed"
     NOT_FOUND = "NotFound"
     NOT_A_HUDI_TABLE = "NotAHudiTable"
     TABLE_UNSUPPORTED = "TableUnsupported"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hudi_engine.cli.jobs import carry_out
-from hudi_engine.contract import Action, JobReport, JobRequest, Outcome, RunProgress
+from hudi_engine.contract import Action, Grant, JobReport, JobRequest, Outcome, RunProgress
 from tests.cli.test_index_commands import interrupted
 from tests.kit.commands import ENGINE, Ran
 
@@ -281,3 +281,31 @@ def test_a_request_with_a_hash_comes_from_the_command_line_too(golden: Golden) -
 
     assert done.returncode == 26
     assert JobReport.from_json(done.stdout.splitlines()[-1]).outcome is Outcome.PLAN_CHANGED
+
+
+@pytest.mark.parametrize("is_of_lock", [False, True])
+def test_a_job_opens_neither_a_table_nor_a_lock_that_its_grant_does_not_cover(
+    is_of_lock: bool, golden: Golden, tmp_path: Path
+) -> None:
+    table = golden("v9_mor_orders")
+    before = files(table)
+    folder = tmp_path / "locks"
+    lock = {"hoodie.write.lock.provider": LOCK, "hoodie.write.lock.filesystem.path": str(folder)}
+    grant = Grant(str(table) if is_of_lock else str(tmp_path / "other"))
+    conf = lock if is_of_lock else ALONE
+
+    report = carry_out(JobRequest(str(table), Action.BUILD, KINDS, conf=conf, grant=grant))
+
+    refused = folder if is_of_lock else table
+    assert (report.outcome, report.exit_code, report.retry) == (Outcome.FAILED, 27, False)
+    assert report.reason.startswith(f"{refused}: the operator's policy allows places below {grant.path} only")
+    assert not folder.exists()
+    assert files(table) == before
+
+
+def test_a_job_that_its_grant_covers_is_done(golden: Golden) -> None:
+    table = golden("v9_mor_orders")
+
+    report = carry_out(JobRequest(str(table), Action.PLAN, KINDS, conf=ALONE, grant=Grant(f"file:{table.parent}")))
+
+    assert report.outcome is Outcome.PLANNED

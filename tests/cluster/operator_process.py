@@ -7,6 +7,7 @@ from typing import Final
 
 from tests.cluster.namespaces import Inside
 
+OPEN_POLICY: Final = Path(__file__).with_name("open-policy.yaml")
 _LONGEST_SECONDS: Final = 120.0
 
 
@@ -22,7 +23,7 @@ class OperatorProcess:
         if pauses is not None:
             program = [sys.executable, "-m", "tests.kit.paused_operator", pauses]
         ports = ("--metrics-port", "0", "--health-port", "0")
-        return [*program, "run", "--launcher", "process", "--state", state, *ports, *arguments]
+        return [*program, "run", "--launcher", "process", "--policy", OPEN_POLICY, "--state", state, *ports, *arguments]
 
     @property
     def pid(self) -> int:

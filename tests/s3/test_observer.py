@@ -9,7 +9,7 @@ from hudi_engine.clock import SystemClock
 from hudi_engine.contract import ObserveRequest, TableSeen, TableUnseen, UnseenReason
 from hudi_engine.storage.open import open_storage
 from tests.s3.test_tables import put
-from tools.s3_server import S3Server
+from tools.s3_server import S3Server, s3_server
 
 
 @pytest.mark.parametrize("name", ["v6_cow_indexed", "v9_mor_indexed"])
@@ -51,3 +51,24 @@ def test_a_table_that_cannot_be_seen_is_told_of_by_its_reason(
     assert (found.reason, found.retry) == (reason, reason is UnseenReason.STORAGE_UNAVAILABLE)
     assert location in found.message
     assert "wrong-secret" not in found.message
+
+
+def test_a_table_of_the_same_name_in_another_store_does_not_hide_a_change(s3: S3Server, bucket: str) -> None:
+    """Of two tenants that name one location, with stores of their own behind it."""
+    location = put(s3, bucket, "v9_mor_indexed")
+    observer, victim = Observer(SystemClock()), ObserveRequest(1, location, s3.options)
+    with s3_server() as theirs:
+        put(theirs, theirs.make_bucket(bucket.removeprefix("s3://")), "v6_cow_indexed")
+        other = ObserveRequest(2, location, theirs.options)
+
+        elsewhere = observer.answer(other).found
+        assert isinstance(elsewhere, TableSeen)
+        before = observer.answer(victim).found
+        assert isinstance(before, TableSeen)
+        assert before.store != elsewhere.store
+        open_storage(location, s3.options).create(".hoodie/timeline/20991231000000000.clean.requested", b"")
+        assert isinstance(observer.answer(other).found, TableSeen)
+        after = observer.answer(replace(victim, known=before.fingerprint)).found
+
+    assert isinstance(after, TableSeen)
+    assert after.timeline.counts["clean/requested"] == 1

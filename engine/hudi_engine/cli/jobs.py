@@ -27,9 +27,10 @@ from hudi_engine.clock import SystemClock
 from hudi_engine.compute.order import Compute
 from hudi_engine.concurrency.contradictions import refuse_contradicted
 from hudi_engine.concurrency.heartbeat import Heartbeats, own_lease
-from hudi_engine.concurrency.lock import lock_of
+from hudi_engine.concurrency.lock import LOCK_FOLDER_KEY, lock_of
 from hudi_engine.contract import MAX_PHASE, MAX_PHASES, Action, JobReport, JobRequest, KindReport, LockHolds, Outcome
 from hudi_engine.errors import Busy, EngineError, PlanChanged, TimedOut
+from hudi_engine.storage.granted import granted
 from hudi_engine.storage.open import open_storage
 from hudi_engine.table.table import Table, open_table
 from hudi_engine.watch import Watch
@@ -51,7 +52,11 @@ def carry_out(request: JobRequest) -> JobReport:
     except EngineError as refused:
         return replace(_Job(request).stopped(refused), engine=distribution())
     veil = veil_over(mounted)
-    job = _Job(replace(request, conf={**mounted, **conf_of(request)}))
+    try:
+        conf = _granted(request, {**mounted, **conf_of(request)})
+    except EngineError as refused:
+        return replace(_Job(request).stopped(refused), reason=veil.over(str(refused)), engine=distribution())
+    job = _Job(replace(request, conf=conf))
     with watching(request.progress_path, veil) as phases, stoppable():
         try:
             report = job.run(phases)
@@ -67,6 +72,16 @@ def carry_out(request: JobRequest) -> JobReport:
         rows=phases.rows_read,
         engine=distribution(),
     )
+
+
+def _granted(request: JobRequest, conf: Mapping[str, str]) -> Mapping[str, str]:
+    """The properties by which all that the job opens may be opened: the table, and the folder of its lock."""
+    if request.grant is None:
+        return conf
+    lock_folder = conf.get(LOCK_FOLDER_KEY, "").strip()
+    if lock_folder:
+        granted(lock_folder, conf, request.grant)
+    return granted(request.table, conf, request.grant)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hudi_engine.cli.failures import DEBUG
 from hudi_engine.cli.fingerprint import Glance, Leases, glance, leases_of
@@ -27,6 +27,7 @@ from hudi_engine.errors import (
     Contradiction,
     CorruptFile,
     EngineError,
+    NotAllowed,
     NotATable,
     NotFound,
     StorageUnavailable,
@@ -34,7 +35,8 @@ from hudi_engine.errors import (
     UnsafePath,
     Unsupported,
 )
-from hudi_engine.storage.open import open_storage
+from hudi_engine.storage.granted import granted
+from hudi_engine.storage.open import is_sent_unsigned, open_storage, store_of
 from hudi_engine.storage.protocol import Storage
 from hudi_engine.table.table import open_table
 
@@ -44,6 +46,7 @@ _REASONS: Mapping[type[EngineError], UnseenReason] = {
     NotFound: UnseenReason.NOT_FOUND,
     NotATable: UnseenReason.NOT_A_TABLE,
     AccessDenied: UnseenReason.ACCESS_DENIED,
+    NotAllowed: UnseenReason.NOT_ALLOWED,
     StorageUnavailable: UnseenReason.STORAGE_UNAVAILABLE,
     CorruptFile: UnseenReason.CORRUPT,
     Unsupported: UnseenReason.UNSUPPORTED,
@@ -54,20 +57,40 @@ _REASONS: Mapping[type[EngineError], UnseenReason] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
-    """A table's storage, for as long as the properties are those that it was opened with."""
+class _Subject:
+    """A location and all properties of a look at it: one location is another table in another store."""
 
-    properties: str
-    storage: Storage
-    leases: Leases
+    location: str
+    conf: Mapping[str, str]
+
+    @property
+    def properties(self) -> str:
+        text = repr(sorted(self.conf.items()))
+        return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.location, self.properties
+
+
+def _why_refused(refused: EngineError, subject: _Subject) -> str:
+    """Who is refused without a signature looks in vain for a fault of a key's rights."""
+    if not isinstance(refused, AccessDenied) or not is_sent_unsigned(subject.location, subject.conf):
+        return ""
+    return (
+        ". Requests were not signed: the table's Secret has no keys, and the operator's policy does not lend the "
+        "operator's identity to this place (identity: Operator)"
+    )
 
 
 @dataclass(slots=True)
-class _Remembered:
-    """Of one table. `timeline_folder` is that of its version, known once it was looked at."""
+class _Open:
+    """What is remembered of a subject. `timeline_folder` is that of the table's version."""
 
-    opened: _Open | None = None
-    timeline_folder: str = ""
+    storage: Storage
+    leases: Leases
+    store: str
+    timeline_folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,73 +105,78 @@ class Observer:
     """Answers one request after the other. Of tables that were not asked for in a long time nothing is kept."""
 
     clock: Clock
-    tables: OrderedDict[str, _Remembered] = field(default_factory=OrderedDict)
+    tables: OrderedDict[tuple[str, str], _Open] = field(default_factory=OrderedDict)
     mounted: OrderedDict[tuple[str, ...], _Mounted] = field(default_factory=OrderedDict)
 
     def answer(self, request: ObserveRequest) -> ObserveAnswer:
         """What is seen of the table, or why it is not; no error is raised, and no secret is told."""
-        veil = NOTHING_HIDDEN
+        veil, subject = NOTHING_HIDDEN, _Subject(request.table, request.conf)
         try:
             mounted = self._mounted(request.conf_from)
             veil = mounted.veil
-            return ObserveAnswer(request.id, self._look(request, {**mounted.properties, **request.conf}))
+            conf: Mapping[str, str] = {**mounted.properties, **request.conf}
+            if request.grant is not None:
+                conf = granted(request.table, conf, request.grant)
+            subject = _Subject(request.table, conf)
+            return ObserveAnswer(request.id, self._look(subject, request.known))
         except EngineError as refused:
-            self._forget(request.table)
+            self._forget(subject)
             reason = _REASONS.get(type(refused), UnseenReason.INTERNAL)
-            return self._unseen(request, reason, veil.over(str(refused)), is_worth_a_retry=refused.retry)
+            told = veil.over(f"{refused}{_why_refused(refused, subject)}")
+            return self._unseen(request, reason, told, is_worth_a_retry=refused.retry)
         except Malformed as odd:
             # A name or a number in the table that has no place in the contract.
             told = f"{request.table}: the table cannot be told of: {odd}"
             return self._unseen(request, UnseenReason.UNSUPPORTED, veil.over(told))
         except Exception as fault:  # noqa: BLE001 - one of many tables: the others are looked at all the same
-            self._forget(request.table)
+            self._forget(subject)
             if os.environ.get(DEBUG):
                 sys.stderr.write(veil.over(traceback.format_exc()))
             told = f"{request.table}: internal error: {type(fault).__name__}: {fault}"
             return self._unseen(request, UnseenReason.INTERNAL, veil.over(told))
 
-    def _look(self, request: ObserveRequest, conf: Mapping[str, str]) -> TableSeen | TableUnseen | None:
+    def _look(self, subject: _Subject, known: str | None) -> TableSeen | TableUnseen | None:
         for looks_left in reversed(range(_LOOKS)):
-            opened, found = self._glance(request.table, conf)
+            opened, found = self._glance(subject)
             now_ms = self.clock.now_ms()
-            fingerprint = found.fingerprint(opened.properties, opened.leases, now_ms)
-            if fingerprint == request.known:
+            fingerprint = found.fingerprint(subject.properties, opened.leases, now_ms)
+            if fingerprint == known:
                 return None
-            table = open_table(opened.storage, self.clock, conf)
-            self.tables[request.table].timeline_folder = table.config.timeline_folder
+            table = open_table(opened.storage, self.clock, subject.conf)
+            opened.timeline_folder = table.config.timeline_folder
             try:
-                return look_at(table, Moment(now_ms, found.beats, opened.leases, fingerprint))
+                seen = look_at(table, Moment(now_ms, found.beats, opened.leases, fingerprint))
+                return replace(seen, store=opened.store)
             except NotFound as vanished:
                 # Files are named by what was read before: somebody archived or removed them meanwhile.
                 if not looks_left:
                     raise StorageUnavailable(f"{vanished}; the table changes faster than it can be looked at") from None
         raise AssertionError("the last look answers or raises")
 
-    def _glance(self, location: str, conf: Mapping[str, str]) -> tuple[_Open, Glance]:
+    def _glance(self, subject: _Subject) -> tuple[_Open, Glance]:
         """The table as it is listed; opened anew if nothing is there, which tells what became of it."""
-        opened, folder = self._opened(location, conf)
-        found = glance(opened.storage, folder)
+        opened = self._opened(subject)
+        found = glance(opened.storage, opened.timeline_folder)
         if not found.is_there:
-            self._forget(location)
-            opened, folder = self._opened(location, conf)
+            self._forget(subject)
+            opened = self._opened(subject)
         return opened, found
 
-    def _opened(self, location: str, conf: Mapping[str, str]) -> tuple[_Open, str]:
-        remembered = self.tables.setdefault(location, _Remembered())
-        self.tables.move_to_end(location)
+    def _opened(self, subject: _Subject) -> _Open:
+        opened = self.tables.get(subject.key)
+        if opened is None:
+            storage = open_storage(subject.location, subject.conf)
+            folder = open_table(storage, self.clock, subject.conf).config.timeline_folder
+            opened = self.tables[subject.key] = _Open(
+                storage, leases_of(subject.conf), store_of(subject.location, subject.conf), folder
+            )
+        self.tables.move_to_end(subject.key)
         if len(self.tables) > MOST_TABLES:
             self.tables.popitem(last=False)
-        properties = hashlib.sha256(repr(sorted(conf.items())).encode("utf-8", "backslashreplace")).hexdigest()
-        opened = remembered.opened
-        if opened is None or opened.properties != properties:
-            opened = _Open(properties, open_storage(location, conf), leases_of(conf))
-            remembered.opened = opened
-        if not remembered.timeline_folder:
-            remembered.timeline_folder = open_table(opened.storage, self.clock, conf).config.timeline_folder
-        return opened, remembered.timeline_folder
+        return opened
 
-    def _forget(self, location: str) -> None:
-        self.tables.pop(location, None)
+    def _forget(self, subject: _Subject) -> None:
+        self.tables.pop(subject.key, None)
 
     def _mounted(self, folders: tuple[str, ...]) -> _Mounted:
         """The properties in these folders; read anew if a file has changed."""

@@ -19,7 +19,7 @@ PROVIDER_KEY: Final = "hoodie.write.lock.provider"
 WAIT_KEY: Final = "hoodie.write.lock.wait_time_ms"
 SINGLE_WRITER_KEY: Final = "hudi.engine.single.writer"
 
-_FOLDER_KEY: Final = "hoodie.write.lock.filesystem.path"
+LOCK_FOLDER_KEY: Final = "hoodie.write.lock.filesystem.path"
 _ATOMIC_KEY: Final = "hoodie.fs.atomic_creation.support"
 _JAVA: Final = "org.apache.hudi.client.transaction.lock."
 _ZOOKEEPER: Final = f"{_JAVA}ZookeeperBasedLockProvider"
@@ -89,7 +89,7 @@ def _require_single_writer(conf: Mapping[str, str], provider: str) -> None:
 
 def _lock_file(conf: Mapping[str, str], table: Table) -> LockFile:
     expire_ms = 60_000 * whole_number(conf, EXPIRE_KEY, 0)
-    folder = conf.get(_FOLDER_KEY, "").strip()
+    folder = conf.get(LOCK_FOLDER_KEY, "").strip()
     if not folder:
         return LockFile(_atomic(conf, table.storage), ".hoodie/lock", expire_ms)
     return LockFile(_atomic(conf, _storage_of(folder, conf)), "lock", expire_ms)
@@ -101,7 +101,7 @@ def _storage_of(folder: str, conf: Mapping[str, str]) -> Storage:
         # Not opened as a table would be: like Java we make the folder when we first take the lock.
         return LocalStorage("/" + local.lstrip("/"))
     if "://" not in folder:
-        raise Contradiction(f"{_FOLDER_KEY}={folder}: expected a folder that begins with /, or a URL")
+        raise Contradiction(f"{LOCK_FOLDER_KEY}={folder}: expected a folder that begins with /, or a URL")
     return open_storage(folder, conf)
 
 

@@ -4,7 +4,9 @@ Imports nothing of the engine, so that a program that only starts jobs and reads
 """
 
 from hudi_engine.contract.fields import Malformed
+from hudi_engine.contract.grant import ANY, Grant
 from hudi_engine.contract.observe import MAX_ANSWER_BYTES, MAX_QUESTION_BYTES, ObserveAnswer, ObserveRequest
+from hudi_engine.contract.place import is_within, place_of
 from hudi_engine.contract.progress import MAX_PROGRESS_BYTES, MAX_SAID, RunProgress
 from hudi_engine.contract.report import (
     MAX_PHASE,
@@ -36,8 +38,10 @@ from hudi_engine.contract.seen import (
     TimelineSeen,
     UnseenReason,
 )
+from hudi_engine.contract.text import printable
 
 __all__ = [
+    "ANY",
     "DEFAULT_MEMORY_BYTES",
     "MAX_ANSWER_BYTES",
     "MAX_COLUMNS",
@@ -54,6 +58,7 @@ __all__ = [
     "Action",
     "ComputeKind",
     "DuplicateKeys",
+    "Grant",
     "IndexSeen",
     "IndexState",
     "JobReport",
@@ -70,4 +75,7 @@ __all__ = [
     "TableUnseen",
     "TimelineSeen",
     "UnseenReason",
+    "is_within",
+    "place_of",
+    "printable",
 ]

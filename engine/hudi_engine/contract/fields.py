@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
+from hudi_engine.contract.text import printable
+
 SCHEMA_VERSION = 1
 MAX_NAME, MAX_LOCATION = 255, 2_048
 MAX_WHOLE = (1 << 63) - 1
@@ -88,6 +90,11 @@ def a_text(value: object, path: str) -> str:
     if _HALF_CHARACTER.search(value):
         raise Malformed(f"{path}: half of a character, expected a text")
     return value
+
+
+def a_sentence(value: object, path: str) -> str:
+    """For people: what a terminal would obey is replaced, whoever wrote it."""
+    return printable(a_text(value, path))
 
 
 def a_whole(value: object, path: str) -> int:

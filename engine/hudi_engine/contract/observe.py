@@ -22,6 +22,7 @@ from hudi_engine.contract.fields import (
     require_locations,
     require_name,
 )
+from hudi_engine.contract.grant import Grant, a_grant, without_grant_of_none
 from hudi_engine.contract.seen import TableSeen, TableUnseen
 
 MAX_QUESTION_BYTES = 1 << 20
@@ -32,6 +33,7 @@ MAX_ANSWER_BYTES = 4 << 20
 class ObserveRequest:
     """A look at one table. `conf` and `conf_from` are as in a `JobRequest`.
 
+    `grant` is what may be opened; without one there is no limit, and the environment stands in for what `conf` lacks.
     `known` is the fingerprint of what the asker has seen; if the table is still that, the answer says no more than so.
     """
 
@@ -40,6 +42,7 @@ class ObserveRequest:
     conf: Mapping[str, str] = field(default_factory=dict)
     conf_from: tuple[str, ...] = ()
     known: str | None = None
+    grant: Grant | None = None
 
     def __post_init__(self) -> None:
         require_count("id", self.id)
@@ -51,7 +54,7 @@ class ObserveRequest:
 
     def to_json(self) -> str:
         """One line without its end."""
-        text = one_line({"version": SCHEMA_VERSION, **asdict(self)})
+        text = one_line({"version": SCHEMA_VERSION, **without_grant_of_none(asdict(self))})
         require_length("the question", len(text.encode()), MAX_QUESTION_BYTES)
         return text
 
@@ -65,6 +68,7 @@ class ObserveRequest:
             conf=given.take_or("conf", mapping_of(a_text), {}),
             conf_from=tuple(given.take_or("conf_from", list_of(a_text), [])),
             known=given.take_or("known", or_none(a_text), None),
+            grant=given.take_or("grant", or_none(a_grant), None),
         )
         given.require_no_more()
         return request

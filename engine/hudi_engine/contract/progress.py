@@ -7,6 +7,7 @@ from hudi_engine.contract.fields import (
     SCHEMA_VERSION,
     Fields,
     a_number,
+    a_sentence,
     a_text,
     a_whole,
     one_line,
@@ -57,7 +58,7 @@ class RunProgress:
             done=given.take("done", a_whole),
             total=given.take("total", or_none(a_whole)),
             rows=given.take("rows", a_whole),
-            said=given.take("said", a_text),
+            said=given.take("said", a_sentence),
             updated_ms=given.take("updated_ms", a_whole),
             percent=given.take_or("percent", or_none(a_number), None),
         )

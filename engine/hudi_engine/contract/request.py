@@ -27,6 +27,7 @@ from hudi_engine.contract.fields import (
     require_name,
     require_names,
 )
+from hudi_engine.contract.grant import Grant, a_grant, without_grant_of_none
 
 # One argument of a process on Linux has at most 131,072 bytes, its final zero included.
 MAX_REQUEST_BYTES = 131_071
@@ -78,7 +79,8 @@ class JobRequest:
     the newest `RunProgress`. `plan_hash` is that of the plan which a build is to carry out and no other. `sample` is
     of how many file groups a validation looks at. `columns` are, by the name of an index among `kinds`, those that it
     is to be of: one of a secondary index; of column stats any, or those that writers choose by themselves. `duplicates`
-    is what a build does with record keys that have several rows.
+    is what a build does with record keys that have several rows. `grant` is what may be opened, as in an
+    `ObserveRequest`.
     """
 
     table: str
@@ -95,6 +97,7 @@ class JobRequest:
     sample: int | None = None
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     duplicates: DuplicateKeys = DuplicateKeys.REFUSE
+    grant: Grant | None = None
 
     def __post_init__(self) -> None:
         require_name("table", self.table, MAX_LOCATION)
@@ -125,7 +128,7 @@ class JobRequest:
 
     def to_json(self) -> str:
         """One line that fits into one argument of a process."""
-        text = one_line({"version": SCHEMA_VERSION, **asdict(self)})
+        text = one_line({"version": SCHEMA_VERSION, **without_grant_of_none(asdict(self))})
         require_length("the request", len(text.encode()), MAX_REQUEST_BYTES)
         return text
 
@@ -148,6 +151,7 @@ class JobRequest:
             sample=given.take_or("sample", or_none(a_whole), None),
             columns=given.take_or("columns", _columns_by_name, {}),
             duplicates=given.take_or("duplicates", one_of(DuplicateKeys), DuplicateKeys.REFUSE),
+            grant=given.take_or("grant", or_none(a_grant), None),
         )
         given.require_no_more()
         return request

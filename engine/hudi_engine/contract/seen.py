@@ -11,6 +11,7 @@ from hudi_engine.contract.fields import (
     Malformed,
     a_claim,
     a_number,
+    a_sentence,
     a_text,
     a_whole,
     list_of,
@@ -45,6 +46,7 @@ class UnseenReason(StrEnum):
     NOT_FOUND = "not_found"
     NOT_A_TABLE = "not_a_table"
     ACCESS_DENIED = "access_denied"
+    NOT_ALLOWED = "not_allowed"  # by the policy of whoever asks
     UNSUPPORTED = "unsupported"
     STORAGE_UNAVAILABLE = "storage_unavailable"
     TIMED_OUT = "timed_out"
@@ -99,16 +101,16 @@ class IndexSeen:
         seen = IndexSeen(
             name=given.take("name", a_text),
             state=given.take("state", one_of(IndexState)),
-            reason=given.take_or("reason", a_text, ""),
+            reason=given.take_or("reason", a_sentence, ""),
             plan=given.take_or("plan", or_none(a_text), None),
             base=given.take_or("base", or_none(a_text), None),
             caught_up_to=given.take_or("caught_up_to", or_none(a_text), None),
             head=given.take_or("head", or_none(a_text), None),
             lag_instants=given.take_or("lag_instants", a_whole, 0),
             lag_seconds=given.take_or("lag_seconds", a_number, 0.0),
-            phase=given.take_or("phase", a_text, ""),
+            phase=given.take_or("phase", a_sentence, ""),
             attempt=given.take_or("attempt", or_none(a_whole), None),
-            owner=given.take_or("owner", or_none(a_text), None),
+            owner=given.take_or("owner", or_none(a_sentence), None),
             heartbeat_age_seconds=given.take_or("heartbeat_age_seconds", or_none(a_number), None),
             is_live=given.take_or("is_live", a_claim, False),
             columns=tuple(given.take_or("columns", list_of(a_text), [])),
@@ -198,7 +200,10 @@ class TimelineSeen:
 
 @dataclass(frozen=True, slots=True)
 class TableSeen:
-    """A table at one moment. Looks with the same `fingerprint` have seen the same but for what time alone changes."""
+    """A table at one moment. Looks with the same `fingerprint` have seen the same but for what time alone changes.
+
+    `store` stands for the address that was asked: a location is another table where that is another.
+    """
 
     fingerprint: str
     observed_ms: int
@@ -210,6 +215,7 @@ class TableSeen:
     partition_fields: tuple[str, ...]
     indexes: tuple[IndexSeen, ...]
     timeline: TimelineSeen
+    store: str = ""
 
     def __post_init__(self) -> None:
         for name in ("fingerprint", "name", "type"):
@@ -222,6 +228,7 @@ class TableSeen:
             for each in fields:
                 require_name(name, each, MAX_NAME)
         _require_most("indexes", len(self.indexes), MAX_INDEXES)
+        require_length("store", len(self.store), MAX_NAME, "characters")
 
     @staticmethod
     def of_tree(tree: object, what: str) -> "TableSeen":
@@ -237,6 +244,7 @@ class TableSeen:
             partition_fields=tuple(given.take("partition_fields", list_of(a_text))),
             indexes=tuple(given.take("indexes", list_of(IndexSeen.of_tree))),
             timeline=given.take("timeline", TimelineSeen.of_tree),
+            store=given.take_or("store", a_text, ""),
         )
         given.require_no_more()
         return seen
@@ -260,7 +268,7 @@ class TableUnseen:
         given = Fields.of(tree, what)
         unseen = TableUnseen(
             reason=given.take("reason", one_of(UnseenReason)),
-            message=given.take("message", a_text),
+            message=given.take("message", a_sentence),
             retry=given.take("retry", a_claim),
             observed_ms=given.take("observed_ms", a_whole),
         )

@@ -1,16 +1,23 @@
 """Hadoop's names for how to reach S3, as the settings that obstore and hudi-rs share."""
 
+import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from hudi_engine.errors import Contradiction
 
+ENDPOINT, ACCESS_KEY, SECRET_KEY = "fs.s3a.endpoint", "fs.s3a.access.key", "fs.s3a.secret.key"
+UNSIGNED = "hudi.engine.storage.unsigned"
+"""Ours: `true` leaves requests unsigned where no keys are given. The environment's identity is never used then."""
+_REGION = "fs.s3a.endpoint.region"
 _SAME_MEANING = {
-    "fs.s3a.access.key": "access_key_id",
-    "fs.s3a.secret.key": "secret_access_key",
+    ACCESS_KEY: "access_key_id",
+    SECRET_KEY: "secret_access_key",
     "fs.s3a.session.token": "session_token",
-    "fs.s3a.endpoint.region": "region",
+    _REGION: "region",
 }
+# These become parts of an address: other characters would lead it elsewhere.
+_PART_OF_HOST = re.compile(r"[a-z0-9-]+")
 
 
 def s3_settings(bucket: str, options: Mapping[str, str]) -> dict[str, str]:
@@ -21,17 +28,50 @@ def s3_settings(bucket: str, options: Mapping[str, str]) -> dict[str, str]:
     bucket goes into the path, which every store understands; Hadoop would put it into the host's name.
     """
     settings = {ours: options[hadoop] for hadoop, ours in _SAME_MEANING.items() if options.get(hadoop)}
-    endpoint = options.get("fs.s3a.endpoint", "")
+    if "region" in settings:
+        require_part_of_host(_REGION, settings["region"])
+    if is_unsigned(options):
+        settings = _without_environment(settings)
+    endpoint = endpoint_of(options)
     if not endpoint:
         return settings
-    if "://" not in endpoint:
-        is_plain = _is_off(options, "fs.s3a.connection.ssl.enabled")
-        endpoint = f"{'http' if is_plain else 'https'}://{endpoint}"
-    settings["endpoint"] = _require_address(endpoint)
+    settings["endpoint"] = endpoint
     if _is_off(options, "fs.s3a.path.style.access"):
         scheme, _, host = settings["endpoint"].partition("://")
         settings |= {"endpoint": f"{scheme}://{bucket}.{host}", "virtual_hosted_style_request": "true"}
     return settings
+
+
+def endpoint_of(options: Mapping[str, str]) -> str:
+    """The address that requests go to, with its scheme; empty if the options leave it to the store."""
+    endpoint = options.get(ENDPOINT, "")
+    is_plain = _is_off(options, "fs.s3a.connection.ssl.enabled")
+    return _require_address(with_scheme(endpoint, "http" if is_plain else "https")) if endpoint else ""
+
+
+def with_scheme(endpoint: str, scheme: str = "https") -> str:
+    """The endpoint as it is compared with others."""
+    return (endpoint if "://" in endpoint else f"{scheme}://{endpoint}").rstrip("/")
+
+
+def is_unsigned(options: Mapping[str, str]) -> bool:
+    return options.get(UNSIGNED) == "true"
+
+
+def require_part_of_host(what: str, text: str) -> None:
+    """Refused here: the client library builds an address of it as it is."""
+    if not _PART_OF_HOST.fullmatch(text):
+        raise Contradiction(f"{what} is {text!r}; expected letters a-z, digits and '-'")
+
+
+def _without_environment(settings: dict[str, str]) -> dict[str, str]:
+    """Signed with both keys, or not at all: the library would take what is lacking from the environment."""
+    given = {"access_key_id", "secret_access_key"} & settings.keys()
+    if len(given) == 1:
+        raise Contradiction(f"only one of {ACCESS_KEY} and {SECRET_KEY} is set; expected both or neither")
+    if given:
+        return settings
+    return {**{name: value for name, value in settings.items() if name == "region"}, "skip_signature": "true"}
 
 
 def _is_off(options: Mapping[str, str], name: str) -> bool:

@@ -35,11 +35,11 @@ def decide(resource: Resource, world: World) -> Decision:
 def leftover(runs: Iterable[RunSeen]) -> Stop | Forget | None:
     """What to do about runs whose resource is gone: they are stopped, and forgotten once they have ended."""
     ended = []
-    for run in sorted(runs, key=lambda run: run.name):
+    for run in sorted(runs, key=lambda run: run.key):
         if not run.is_live:
-            ended.append(run.name)
+            ended.append(run.key)
         elif not run.is_stopping:
-            return Stop(run.name, "its resource is gone")
+            return Stop(run.key, "its resource is gone")
     return Forget(tuple(ended)) if ended else None
 
 

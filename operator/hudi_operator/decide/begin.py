@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from hudi_engine.contract import Action
 from hudi_operator.decide.case import Case
-from hudi_operator.decide.gates import busy
+from hudi_operator.decide.gates import busy, refused_by_policy
 from hudi_operator.decide.need import Need
 from hudi_operator.decide.verdict import Verdict, doing, idle, stuck
 from hudi_operator.decision import Start
@@ -66,6 +66,9 @@ def _go(case: Case, need: Need, attempt: int) -> Verdict:
     if calm_at is not None and case.world.now < calm_at:
         why = f"done already within the hour, and needed again: {need.message}; begun after {calm_at:%H:%M:%S}"
         return _waiting(case, need, why, calm_at)
+    refused = refused_by_policy(case)
+    if refused is not None:
+        return refused
     waiting = busy(case)
     if waiting is not None:
         return waiting

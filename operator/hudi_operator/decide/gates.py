@@ -2,12 +2,11 @@
 
 from datetime import datetime, timedelta
 
-from hudi_engine.contract import TableSeen, TableUnseen, UnseenReason
+from hudi_engine.contract import TableSeen, TableUnseen, UnseenReason, place_of
 from hudi_operator.decide.case import Case
 from hudi_operator.decide.verdict import LATER, Verdict, moving, stuck
 from hudi_operator.decision import Stop, World
-from hudi_operator.resources.model import HudiTable, Meta
-from hudi_operator.resources.place import place_of
+from hudi_operator.resources.model import HudiTable, age_order
 from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.words import Reason, State
 
@@ -19,6 +18,7 @@ UNSEEN = {
     UnseenReason.NOT_FOUND: Reason.NOT_FOUND,
     UnseenReason.NOT_A_TABLE: Reason.NOT_A_HUDI_TABLE,
     UnseenReason.ACCESS_DENIED: Reason.ACCESS_DENIED,
+    UnseenReason.NOT_ALLOWED: Reason.NOT_ALLOWED,
     UnseenReason.UNSUPPORTED: Reason.TABLE_UNSUPPORTED,
     UnseenReason.STORAGE_UNAVAILABLE: Reason.STORAGE_UNAVAILABLE,
     UnseenReason.TIMED_OUT: Reason.TIMED_OUT,
@@ -45,8 +45,7 @@ def unusable(table: HudiTable, world: World) -> Verdict | None:
     """Why nothing can be done on this table as it is."""
     rival = elder_of_path(table, world)
     if rival is not None:
-        elder = f"HudiTable {rival.meta.ref.namespace}/{rival.meta.ref.name}"
-        why = f"{elder} has the same basePath and is older: nothing is run for this one"
+        why = f"{named_rival(rival, table)} has the same basePath and is older: nothing is run for this one"
         return stuck(State.PENDING, Reason.DUPLICATE_BASE_PATH, why)
     match world.seen:
         case None:
@@ -85,12 +84,6 @@ def elder_of_path(table: HudiTable, world: World) -> HudiTable | None:
     return first if first is not None and age_order(first.meta) < age_order(table.meta) else None
 
 
-def age_order(meta: Meta) -> tuple[float, str, str, str]:
-    """Older resources first; the same on every look."""
-    created = meta.created_at.timestamp() if meta.created_at is not None else 0.0
-    return created, meta.ref.namespace, meta.ref.name, meta.uid
-
-
 def overdue(run: RunSeen, case: Case) -> Stop | None:
     """The end of a run that took longer to start, or to run, than it may."""
     if run.is_stopping:
@@ -98,18 +91,41 @@ def overdue(run: RunSeen, case: Case) -> Stop | None:
     now = case.world.now
     if run.phase is RunPhase.WAITING and now >= run.created_at + timedelta(seconds=case.start_timeout_seconds):
         why = run.trouble or run.trouble_reason or "nothing says why"
-        return Stop(run.name, f"not started within {case.start_timeout_seconds} seconds: {why}")
+        return Stop(run.key, f"not started within {case.start_timeout_seconds} seconds: {why}")
     begun = run.started_at or run.created_at
     allowed = case.deadline_seconds + case.grace_seconds + _SLACK_SECONDS
     if now >= begun + timedelta(seconds=allowed):
-        return Stop(run.name, f"still running after {allowed} seconds, its deadline and grace period")
+        return Stop(run.key, f"still running after {allowed} seconds, its deadline and grace period")
     return None
+
+
+def named_rival(rival: HudiTable, table: HudiTable) -> str:
+    """What other namespaces have is named to nobody."""
+    theirs, own = rival.meta.ref, table.meta.ref
+    if theirs.namespace != own.namespace:
+        return "a HudiTable of another namespace"
+    return f"HudiTable {theirs.namespace}/{theirs.name}"
+
+
+def refused_by_policy(case: Case) -> Verdict | None:
+    """The policy does not let the resource's namespace run this image, or as this account."""
+    policy, namespace = case.world.defaults.policy, case.resource.meta.ref.namespace
+    if policy is None:
+        return None
+    image, account = case.execution.image, case.execution.service_account_name
+    why = policy.refused_image(namespace, image) or policy.refused_account(namespace, account)
+    return stuck(State.FAILED, Reason.NOT_ALLOWED, why) if why else None
 
 
 def busy(case: Case) -> Verdict | None:
     """Another run of ours is at work on the table."""
-    other = next((run for run in sorted(case.world.others, key=lambda run: run.name) if run.is_live), None)
-    if other is None:
+    namespace = case.resource.meta.ref.namespace
+    live = [run for run in case.world.others if run.is_live]
+    if not live:
         return None
-    why = f"{other.owner.kind} {other.owner.name} is at work on the table: run {other.name}"
+    # What another namespace runs is named to nobody else.
+    ours = sorted((run for run in live if run.owner.namespace == namespace), key=lambda run: run.name)
+    why = "a run of another namespace is at work on the table"
+    if ours:
+        why = f"{ours[0].owner.kind} {ours[0].owner.name} is at work on the table: run {ours[0].name}"
     return moving(State.PENDING, Reason.TABLE_BUSY, why, LATER)

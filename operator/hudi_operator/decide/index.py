@@ -8,7 +8,7 @@ from hudi_operator.decide.begin import begin
 from hudi_operator.decide.case import Case, epoch_of
 from hudi_operator.decide.columns import covered_of, lacks_columns
 from hudi_operator.decide.dependency import lacking
-from hudi_operator.decide.gates import age_order, table_refusal
+from hudi_operator.decide.gates import table_refusal
 from hudi_operator.decide.guard import finding_of, index_of
 from hudi_operator.decide.need import is_token_handled, need_of
 from hudi_operator.decide.removal import is_to_be_dropped, is_twin, removed
@@ -16,7 +16,7 @@ from hudi_operator.decide.running import built_elsewhere, running
 from hudi_operator.decide.verdict import SOON, Verdict, doing, moving, stuck
 from hudi_operator.decision import Decision, Said, SetFinalizer, World
 from hudi_operator.names import FINALIZER
-from hudi_operator.resources.model import Approval, IndexType, MetadataIndex
+from hudi_operator.resources.model import Approval, IndexType, MetadataIndex, age_order
 from hudi_operator.retry import Past
 from hudi_operator.status.facts import duplicates_of
 from hudi_operator.words import Condition, Reason, State

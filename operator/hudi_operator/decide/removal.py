@@ -44,7 +44,7 @@ def _ending(index: MetadataIndex, run: RunSeen) -> Verdict:
         return _dropping(f"run {run.name} is at it")
     if run.is_stopping:
         return _dropping(f"run {run.name} is being stopped")
-    return _dropping_act(Stop(run.name, "its resource is deleted"), f"run {run.name} is stopped first")
+    return _dropping_act(Stop(run.key, "its resource is deleted"), f"run {run.name} is stopped first")
 
 
 def _why_let_go(index: MetadataIndex, case: Case) -> str | None:

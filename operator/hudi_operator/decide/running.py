@@ -46,7 +46,7 @@ def built_elsewhere(index: MetadataIndex, case: Case) -> Verdict | None:
 def _asked(case: Case, run: RunSeen) -> Stop | None:
     if case.resource.meta.annotations.get(Annotation.STOP) != run.name or run.is_stopping:
         return None
-    return Stop(run.name, f"asked for by the annotation {Annotation.STOP}")
+    return Stop(run.key, f"asked for by the annotation {Annotation.STOP}")
 
 
 def _stage(case: Case, run: RunSeen) -> tuple[State, Reason]:

@@ -65,7 +65,7 @@ def _verdict(service: TableService, case: Case, times: Times) -> Verdict:
 def _with_live(service: TableService, case: Case, times: Times) -> Verdict:
     run = case.live[0]
     if service.meta.deleting_since is not None:
-        act = None if run.is_stopping else Stop(run.name, "its resource is deleted")
+        act = None if run.is_stopping else Stop(run.key, "its resource is deleted")
         return Verdict(
             State.DROPPING, Reason.DROPPING, f"run {run.name} is stopped", is_moving=True, act=act, again=SOON
         )
@@ -73,7 +73,7 @@ def _with_live(service: TableService, case: Case, times: Times) -> Verdict:
     is_replaced = service.concurrency_policy is ConcurrencyPolicy.REPLACE and times.due is not None
     if verdict.act is None and is_replaced and not run.is_stopping and not service.suspend:
         return doing(
-            State.RUNNING, Reason.RUNNING, verdict.message, Stop(run.name, "the next is due, and it is to be replaced")
+            State.RUNNING, Reason.RUNNING, verdict.message, Stop(run.key, "the next is due, and it is to be replaced")
         )
     return verdict
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from hudi_engine.contract import IndexState, PendingSeen, TableSeen, TableUnseen
 from hudi_operator.decide.case import Case, world_of
-from hudi_operator.decide.gates import UNSEEN, elder_of_path, is_outdated
+from hudi_operator.decide.gates import UNSEEN, elder_of_path, is_outdated, named_rival
 from hudi_operator.decide.guard import PENDING, Finding, finding_of
 from hudi_operator.decide.patience import with_patience
 from hudi_operator.decide.removal import is_to_be_dropped
@@ -93,7 +93,7 @@ def _unique(table: HudiTable, world: World) -> Said:
     elder = elder_of_path(table, world)
     if elder is None:
         return Said(Condition.UNIQUE, "True", Reason.UNIQUE)
-    why = f"HudiTable {elder.meta.ref.namespace}/{elder.meta.ref.name} has the same basePath and is older: delete one"
+    why = f"{named_rival(elder, table)} has the same basePath and is older: delete one"
     return Said(Condition.UNIQUE, "False", Reason.DUPLICATE_BASE_PATH, why)
 
 

@@ -46,10 +46,10 @@ def _approval(case: Case, verdict: Verdict) -> RemoveAnnotation | None:
 
 def _forget(case: Case) -> Forget | None:
     """Ended runs beyond what is kept; never the newest, nor the newest of its kind."""
-    runs = {run.name for run in case.world.runs if not run.is_live}
+    runs = {run.name: run.key for run in case.world.runs if not run.is_live}
     past = [each for each in case.past if each.name in runs]
     kept = _kept(case, past)
-    beyond = tuple(each.name for each in past if each.name not in kept)
+    beyond = tuple(runs[each.name] for each in past if each.name not in kept)
     return Forget(beyond) if beyond else None
 
 

@@ -5,14 +5,13 @@ from dataclasses import replace
 
 from hudi_engine.contract import Action
 from hudi_operator.decide.case import Case, world_of
-from hudi_operator.decide.gates import age_order
 from hudi_operator.decide.index import propose_index
 from hudi_operator.decide.service import propose_service
 from hudi_operator.decide.sharing import Proposal, shared
 from hudi_operator.decide.verdict import SOON, Verdict, moving
 from hudi_operator.decision import Start, World
 from hudi_operator.names import is_paused
-from hudi_operator.resources.model import IndexType, MetadataIndex, Resource, TableService
+from hudi_operator.resources.model import IndexType, MetadataIndex, Resource, TableService, age_order
 from hudi_operator.status.whole import condition_of
 from hudi_operator.words import Condition, Reason, State
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -27,7 +28,7 @@ from hudi_operator.launch.cluster import Address, Manifest
 from hudi_operator.launch.job import JobLauncher
 from hudi_operator.launch.process import ProcessLauncher
 from hudi_operator.metrics import Counts, serve
-from hudi_operator.observe import Observer
+from hudi_operator.observe import ObserverPair
 from hudi_operator.reconcile import Loop, Reconciler, Store, Surroundings
 from hudi_operator.resources.unreadable import Stored
 from hudi_operator.words import Kind
@@ -149,11 +150,11 @@ async def _parts(connection: Connection, options: Options, now: Callable[[], dat
         secrets = SecretFolders(client)
         stack.push_async_callback(secrets.close)
         await secrets.sweep()
-        observer = Observer()
+        observer = ObserverPair.of(os.environ)
         stack.push_async_callback(observer.close)
         namespaces = options.namespaces or (None,)
         jobs = JobLauncher(client, options.defaults, namespaces) if options.state is None else None
-        launcher = jobs or ProcessLauncher(options.state or Path(), secrets.read)
+        launcher = jobs or ProcessLauncher(options.state or Path(), secrets.read, policy=options.defaults.policy)
         home = KubernetesHome(client, Recorder(client, now, options.identity), secrets)
         loop = Loop(Reconciler(store, Surroundings(home, launcher, now, options.defaults)), observer, counts)
         health = Health(traffic, loop, is_leading=client.may_write)

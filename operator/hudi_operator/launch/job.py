@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from hudi_operator.decision import Defaults
 from hudi_operator.launch.cluster import JOBS, PODS, Address, AlreadyThere, Cluster, Forbidden, Manifest
-from hudi_operator.launch.job_sight import is_over, is_run, sight_of, uid_of
+from hudi_operator.launch.job_sight import is_over, is_run, key_of, sight_of, uid_of
 from hudi_operator.launch.manifest import MANAGED_BY, job_of
 from hudi_operator.launch.protocol import NameConflict, NotStarted
 from hudi_operator.names import Annotation, Label
 from hudi_operator.resources.tree import Tree
-from hudi_operator.runs import RunOrder, RunPhase, RunSeen
+from hudi_operator.runs import RunKey, RunOrder, RunPhase, RunSeen
 
 OURS = ",".join((*(f"{key}={value}" for key, value in MANAGED_BY.items()), Label.RUN))
 """Selects the Jobs that are runs."""
@@ -70,20 +70,18 @@ class JobLauncher:
     async def runs(self) -> Sequence[RunSeen]:
         return [await self._seen(uid, job) for uid, job in tuple(self._jobs.items())]
 
-    async def stop(self, name: str) -> None:
-        address = self._address(name)
-        if address is None:
+    async def stop(self, run: RunKey) -> None:
+        if not any(key_of(job) == run for job in self._jobs.values()):
             return
-        changes = {"metadata": {"annotations": {Annotation.STOP: name}}, "spec": {"activeDeadlineSeconds": 1}}
-        job = await self.cluster.patch(address, changes)
+        changes = {"metadata": {"annotations": {Annotation.STOP: run.name}}, "spec": {"activeDeadlineSeconds": 1}}
+        job = await self.cluster.patch(Address(JOBS, run.namespace, run.name), changes)
         if job is not None:
             self.saw(job)
 
-    async def forget(self, name: str) -> None:
+    async def forget(self, run: RunKey) -> None:
         for uid, job in tuple(self._jobs.items()):
-            address = self._address(name)
-            if address is not None and _name(job) == name and is_over(job):
-                await self.cluster.delete(address, uid)
+            if key_of(job) == run and is_over(job):
+                await self.cluster.delete(Address(JOBS, run.namespace, run.name), uid)
                 self.lost(uid)
 
     async def list_jobs(self) -> None:
@@ -115,7 +113,7 @@ class JobLauncher:
         now = asyncio.get_running_loop().time()
         look = self._looks.get(uid)
         if look is None or not look.is_good(job, now):
-            look = self._looks[uid] = _Look(_version(job), now, sight_of(job, await self._pod(job)))
+            look = self._looks[uid] = _Look(_version(job), now, sight_of(job, await self._pod(job)).in_printable_words)
         return look.run
 
     async def _pod(self, job: Manifest) -> Manifest | None:
@@ -125,20 +123,10 @@ class JobLauncher:
         pods = await self.cluster.listed(Address(PODS, meta.text("namespace")), own)
         return max(pods, key=lambda pod: Tree(pod).within("metadata").text_or("creationTimestamp", ""), default=None)
 
-    def _address(self, name: str) -> Address | None:
-        for job in self._jobs.values():
-            if _name(job) == name:
-                return Address(JOBS, Tree(job).within("metadata").text("namespace"), name)
-        return None
-
 
 def _way_out(refused: Forbidden) -> str:
     """A namespace that is being deleted takes no new objects, and so waits for a finalizer that waits for a Job."""
     return "; set deletionPolicy: Retain to let it go without" if "being terminated" in str(refused) else ""
-
-
-def _name(job: Manifest) -> str:
-    return Tree(job).within("metadata").text("name")
 
 
 def _version(job: Manifest) -> int:

@@ -8,7 +8,7 @@ from hudi_operator.launch.cluster import Manifest
 from hudi_operator.names import Annotation, Label, owner_label
 from hudi_operator.resources.model import Ref
 from hudi_operator.resources.tree import Tree
-from hudi_operator.runs import RunPhase, RunSeen
+from hudi_operator.runs import RunKey, RunPhase, RunSeen
 from hudi_operator.words import Kind
 
 _LONGEST_WORDS = 500
@@ -45,6 +45,12 @@ def is_run(job: Manifest) -> bool:
 
 def uid_of(manifest: Manifest) -> str:
     return Tree(manifest).within("metadata").text_or("uid", "")
+
+
+def key_of(job: Manifest) -> RunKey:
+    """The run that the Job is; `is_run` is asked before."""
+    meta = Tree(job).within("metadata")
+    return RunKey(meta.text("namespace"), meta.text("name"), meta.texts("labels")[Label.OWNER])
 
 
 def is_over(job: Manifest) -> bool:

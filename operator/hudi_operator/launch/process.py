@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hudi_engine.contract import Malformed
+from hudi_engine.contract import Grant, Malformed
 from hudi_operator.launch import keeper
 from hudi_operator.launch.keeper import LOCK
 from hudi_operator.launch.protocol import NameConflict, NotStarted, SecretReader
 from hudi_operator.launch.records import RunFolder, order_text, write_secrets
 from hudi_operator.launch.sight import sight_of
-from hudi_operator.runs import RunOrder, RunSeen
+from hudi_operator.policy import Policy, scrubbed
+from hudi_operator.runs import RunKey, RunOrder, RunSeen
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +66,7 @@ class ProcessLauncher:
     secrets: SecretReader
     timing: Timing = Timing()
     command: tuple[str, ...] = (*ENGINE, "run")
+    policy: Policy | None = None
     _children: list[int] = field(default_factory=list)
     _ended: dict[str, tuple[int, RunSeen]] = field(default_factory=dict)
     _unreadable: set[str] = field(default_factory=set)
@@ -79,11 +81,11 @@ class ProcessLauncher:
     async def runs(self) -> Sequence[RunSeen]:
         return await asyncio.to_thread(self._runs)
 
-    async def stop(self, name: str) -> None:
-        await asyncio.to_thread(self._stop, self._folder(name))
+    async def stop(self, run: RunKey) -> None:
+        await asyncio.to_thread(self._stop, self._folder(run.name), run)
 
-    async def forget(self, name: str) -> None:
-        await asyncio.to_thread(self._forget, self._folder(name))
+    async def forget(self, run: RunKey) -> None:
+        await asyncio.to_thread(self._forget, self._folder(run.name), run)
 
     @property
     def _place(self) -> Path:
@@ -129,18 +131,33 @@ class ProcessLauncher:
         """The keeper, which has the lock from now on; if it cannot be started, nothing is left of the run."""
         try:
             folder.remove_secrets()
+            grant = self._grant(order)
             request = replace(
                 order.request,
+                grant=grant,
                 report_path=str(folder.path / "report.json"),
                 progress_path=str(folder.path / "progress.json"),
                 conf_from=write_secrets(folder.path / "secrets", secrets) if secrets else (),
             ).to_json()
-            keeping = _spawned([*self._keeper(folder, order), *self.command, request], folder, lock)
+            # A run of somebody else's table has nothing of ours by which it could be taken for us.
+            environment = os.environ if grant is None or grant.has_identity else scrubbed(os.environ)
+            command = [*self._keeper(folder, order), *self.command, request]
+            keeping = _spawned(command, environment, folder, lock)
         except (OSError, ValueError):
             folder.remove()
             raise
         self._children.append(keeping)
         log.info("run started: name=%s process=%d", order.name, keeping)
+
+    def _grant(self, order: RunOrder) -> Grant | None:
+        """What the run may open; no limit without a policy."""
+        if self.policy is None:
+            return None
+        namespace, base_path = order.owner.namespace, order.request.table
+        grant = self.policy.grant(namespace, base_path)
+        if grant is None:
+            raise ValueError(self.policy.why_closed(namespace, base_path))
+        return grant
 
     def _keeper(self, folder: RunFolder, order: RunOrder) -> list[str]:
         deadline = order.execution.active_deadline_seconds or self.timing.deadline_seconds
@@ -170,7 +187,7 @@ class ProcessLauncher:
             known = self._ended.get(name)
             if known is not None and known[0] == made:
                 return known[1]
-            seen = sight_of(folder, datetime.now(UTC))
+            seen = sight_of(folder, datetime.now(UTC)).in_printable_words
         except (FileNotFoundError, NotADirectoryError, Malformed) as unreadable:
             # Forgotten just now, or none of ours: the other runs are seen all the same.
             if isinstance(unreadable, Malformed) and name not in self._unreadable:
@@ -191,8 +208,8 @@ class ProcessLauncher:
                 if time.time() - path.stat().st_mtime > _DRAFTS_LIVE_SECONDS:
                     shutil.rmtree(path)
 
-    def _stop(self, folder: RunFolder) -> None:
-        if not folder.has("order.json"):
+    def _stop(self, folder: RunFolder, run: RunKey) -> None:
+        if not _is_of(folder, run):
             return
         if not folder.has("stop"):
             # Before any process is looked for: a keeper that begins just now looks for this file.
@@ -217,8 +234,8 @@ class ProcessLauncher:
         elif (datetime.now(UTC) - asked_at).total_seconds() > self.timing.grace_seconds:
             engine.signal(signal.SIGKILL)
 
-    def _forget(self, folder: RunFolder) -> None:
-        if not folder.has("order.json"):
+    def _forget(self, folder: RunFolder, run: RunKey) -> None:
+        if not _is_of(folder, run):
             return
         with folder.held() as lock:
             # The keeper holds the lock for another moment after it wrote its last, `exit`.
@@ -227,7 +244,7 @@ class ProcessLauncher:
                 log.info("run forgotten: name=%s", folder.path.name)
 
 
-def _spawned(command: list[str], folder: RunFolder, lock: int) -> int:
+def _spawned(command: list[str], environment: Mapping[str, str], folder: RunFolder, lock: int) -> int:
     """A process of its own session, which alone inherits the lock, as the file of that number, and nothing else."""
     spare = os.dup(lock) if lock == LOCK else lock
     created = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -235,7 +252,7 @@ def _spawned(command: list[str], folder: RunFolder, lock: int) -> int:
         return os.posix_spawn(
             command[0],
             command,
-            os.environ,
+            environment,
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
                 (os.POSIX_SPAWN_OPEN, 1, str(folder.path / "out"), created, 0o600),
@@ -247,6 +264,14 @@ def _spawned(command: list[str], folder: RunFolder, lock: int) -> int:
     finally:
         if spare != lock:
             os.close(spare)
+
+
+def _is_of(folder: RunFolder, run: RunKey) -> bool:
+    """Whether that run's record is there."""
+    try:
+        return folder.ordered().key == run
+    except (FileNotFoundError, NotADirectoryError, Malformed):
+        return False
 
 
 def _is_buried(child: int) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
-from hudi_operator.runs import RunOrder, RunSeen
+from hudi_operator.runs import RunKey, RunOrder, RunSeen
 
 SecretReader = Callable[[str, str], Awaitable[Mapping[str, bytes]]]
 """Keys and values of the secret of that namespace and name; `NotStarted` if there is none."""
@@ -32,10 +32,10 @@ class Launcher(Protocol):
         """All of ours that there are, ended ones too until they are forgotten."""
         ...
 
-    async def stop(self, name: str) -> None:
+    async def stop(self, run: RunKey) -> None:
         """Ask the run to end cleanly; it is ended by force once its grace period is over."""
         ...
 
-    async def forget(self, name: str) -> None:
+    async def forget(self, run: RunKey) -> None:
         """Remove the record of an ended run; a live one and one that is not there are left as they are."""
         ...

@@ -29,7 +29,7 @@ from hudi_engine.contract import Action, JobRequest, Malformed
 from hudi_engine.contract.fields import Fields, a_text, a_whole, one_of
 from hudi_operator.launch.keeper import start_of
 from hudi_operator.resources.model import Ref
-from hudi_operator.runs import RunOrder
+from hudi_operator.runs import RunKey, RunOrder
 from hudi_operator.words import Kind
 
 MAX_ORDER_BYTES = 1 << 20
@@ -51,6 +51,10 @@ class Ordered:
     created_ms: int
     base_path: str
     kinds: tuple[str, ...]
+
+    @property
+    def key(self) -> RunKey:
+        return RunKey(self.owner.namespace, self.name, self.owner_uid)
 
     @property
     def created_at(self) -> datetime:

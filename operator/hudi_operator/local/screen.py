@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TextIO
 
+from hudi_engine.contract import printable
 from hudi_operator.local.row import HEAD, Row, shown
 from hudi_operator.reconcile import Event
 from hudi_operator.resources.model import Ref
@@ -79,7 +80,7 @@ class Lines:
 
     def _print(self, line: str) -> None:
         self._erase()
-        self.out.write(f"{_printable(line)}\n")
+        self.out.write(f"{printable(line)}\n")
         self.out.flush()
 
     def _draw(self) -> None:
@@ -89,7 +90,7 @@ class Lines:
         self._erase()
         bars = (row.bar() for _, row in sorted(self._last.items()))
         self._bar = next((bar for bar in bars if bar), "")
-        self.out.write(_printable(self._bar)[: shutil.get_terminal_size().columns - 1])
+        self.out.write(printable(self._bar)[: shutil.get_terminal_size().columns - 1])
         self.out.flush()
 
     def _erase(self) -> None:
@@ -127,8 +128,3 @@ class JsonLines:
     def _print(self, tree: Mapping[str, object]) -> None:
         self.out.write(json.dumps({"at": self.now().isoformat(), **tree}, default=str) + "\n")
         self.out.flush()
-
-
-def _printable(text: str) -> str:
-    """Nothing that a terminal takes for a command: messages hold names that anybody may have chosen."""
-    return "".join(character if character.isprintable() else "?" for character in text)

@@ -208,15 +208,16 @@ class Session:
     async def _leave_runs(self) -> None:
         """Live runs end cleanly, and their work is kept, unless they are to go on; a second signal does not wait."""
         launcher = self.loop.reconciler.around.launcher
-        live = [run.name for run in await launcher.runs() if run.is_live]
+        live = [run.key for run in await launcher.runs() if run.is_live]
         if not live:
             return
+        names = ", ".join(run.name for run in live)
         if self.settings.stay:
-            self.screen.note(f"these runs go on, and the next session finds them: {', '.join(live)}")
+            self.screen.note(f"these runs go on, and the next session finds them: {names}")
             return
-        for name in live:
-            await launcher.stop(name)
-        self.screen.note(f"ending {', '.join(live)}; the next session goes on with what is done")
+        for run in live:
+            await launcher.stop(run)
+        self.screen.note(f"ending {names}; the next session goes on with what is done")
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ENDING_SECONDS):
                 while len(self._signals) < 2 and any(run.is_live for run in await launcher.runs()):

@@ -17,7 +17,7 @@ from hudi_operator.metrics.page import Page
 from hudi_operator.metrics.service_page import put_service
 from hudi_operator.metrics.table_page import put_table
 from hudi_operator.resources.model import HudiTable, MetadataIndex, Ref, Resource, TableService, table_ref
-from hudi_operator.runs import RunSeen
+from hudi_operator.runs import RunKey, RunSeen
 from hudi_operator.version import installed_version
 from hudi_operator.words import Kind, State
 
@@ -33,13 +33,13 @@ class Held(Protocol):
 
 
 class Observed(Protocol):
-    """What was last seen: resources, all runs that there are records of by their names, and looks at HudiTables."""
+    """What was last seen: resources, all runs that there are records of, and looks at HudiTables."""
 
     @property
     def resources(self) -> Mapping[Ref, Held]: ...
 
     @property
-    def runs(self) -> Mapping[str, RunSeen]: ...
+    def runs(self) -> Mapping[RunKey, RunSeen]: ...
 
     @property
     def seen(self) -> Mapping[Ref, TableSeen | TableUnseen]: ...

@@ -1,6 +1,6 @@
 """What happened since the operator started: counters and histograms, from 0 at each start.
 
-Each run is counted once, by its name, and only if it ended since the operator started or was seen live by it: a new
+Each run is counted once, by its key, and only if it ended since the operator started or was seen live by it: a new
 operator that finds the records of old runs does not count them again. What ended while no operator ran is in no
 counter; the gauges, which say what is, show it.
 """
@@ -17,7 +17,7 @@ from hudi_operator.metrics.families import Family
 from hudi_operator.metrics.page import Labels, Spread
 from hudi_operator.metrics.results import Result, result_of
 from hudi_operator.resources.model import HudiTable, MetadataIndex, Ref, Resource, TableService, table_ref
-from hudi_operator.runs import RunSeen
+from hudi_operator.runs import RunKey, RunSeen
 from hudi_operator.words import Kind
 
 # What is of no table is kept under this one.
@@ -68,8 +68,8 @@ class Counts:
     def __init__(self, started_at: datetime) -> None:
         self._started_at = started_at
         self._series: dict[Ref, _Series] = {_OPERATOR: _operators()}
-        self._live: set[str] = set()
-        self._counted: set[str] = set()
+        self._live: set[RunKey] = set()
+        self._counted: set[RunKey] = set()
         self._deleted: dict[Ref, frozenset[str]] = {}
 
     @property
@@ -125,19 +125,19 @@ class Counts:
         """Runs of the resource, as often as they are seen: each that ends is counted once."""
         for run in runs:
             if run.is_live:
-                self._live.add(run.name)
-            elif run.name not in self._counted and self._ended_under_us(run):
+                self._live.add(run.key)
+            elif run.key not in self._counted and self._ended_under_us(run):
                 self._count(resource, run)
-                self._counted.add(run.name)
-                self._live.discard(run.name)
+                self._counted.add(run.key)
+                self._live.discard(run.key)
 
-    def forget(self, tables: Iterable[Ref], runs: Iterable[str]) -> None:
-        """Keeps only the series of these tables, and the names of these runs: the others are gone for good."""
-        kept, named = {_OPERATOR, *tables}, frozenset(runs)
+    def forget(self, tables: Iterable[Ref], runs: Iterable[RunKey]) -> None:
+        """Keeps only the series of these tables, and the keys of these runs: the others are gone for good."""
+        kept, there = {_OPERATOR, *tables}, frozenset(runs)
         self._series = {table: series for table, series in self._series.items() if table in kept}
         self._deleted = {table: deleted for table, deleted in self._deleted.items() if table in kept}
-        self._live &= named
-        self._counted &= named
+        self._live &= there
+        self._counted &= there
 
     def prepare(self, resource: Resource) -> None:
         """The counters of the resource exist from now on, at 0, so that their first increase is seen as one."""
@@ -172,7 +172,7 @@ class Counts:
         return self._series.setdefault(table, _Series())
 
     def _ended_under_us(self, run: RunSeen) -> bool:
-        return run.name in self._live or (run.ended_at is not None and run.ended_at >= self._started_at)
+        return run.key in self._live or (run.ended_at is not None and run.ended_at >= self._started_at)
 
     def _count(self, resource: Resource, run: RunSeen) -> None:
         table = table_ref(resource)

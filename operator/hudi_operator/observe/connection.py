@@ -5,10 +5,10 @@ import contextlib
 import logging
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hudi_engine.contract import MAX_ANSWER_BYTES, Malformed, ObserveAnswer, ObserveRequest
+from hudi_engine.contract import MAX_ANSWER_BYTES, Malformed, ObserveAnswer, ObserveRequest, printable
 
 log = logging.getLogger(__name__)
 
@@ -33,10 +33,17 @@ class Connection:
     has_answered: bool = False
 
     @staticmethod
-    async def opened(command: Sequence[str]) -> "Connection":
+    async def opened(command: Sequence[str], environment: Mapping[str, str] | None = None) -> "Connection":
+        """Of a process with that environment, ours unless given."""
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
-            *command, stdin=pipe, stdout=pipe, stderr=pipe, limit=MAX_ANSWER_BYTES + 1, start_new_session=True
+            *command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            limit=MAX_ANSWER_BYTES + 1,
+            start_new_session=True,
+            env=environment,
         )
         connection = Connection(process)
         connection._readers += [
@@ -115,7 +122,7 @@ class Connection:
     async def _read_words(self) -> None:
         assert self.process.stderr is not None, "opened with a pipe"
         while line := await self.process.stderr.readline():
-            words = line.decode(errors="replace").rstrip()[:_LONGEST_WORDS]
+            words = printable(line.decode(errors="replace").rstrip()[:_LONGEST_WORDS])
             self._words.append(words)
             log.warning("observer: %s", words)
 

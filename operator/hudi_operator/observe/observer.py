@@ -4,10 +4,10 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from hudi_engine.contract import MAX_SENTENCE, ObserveRequest, TableSeen, TableUnseen, UnseenReason
+from hudi_engine.contract import MAX_SENTENCE, Grant, ObserveRequest, TableSeen, TableUnseen, UnseenReason
 from hudi_operator.observe.connection import Connection, Gone
 
 log = logging.getLogger(__name__)
@@ -32,10 +32,11 @@ class _Subject:
     table: str
     conf: tuple[tuple[str, str], ...]
     conf_from: tuple[str, ...]
+    grant: Grant | None
 
     @staticmethod
     def of(request: ObserveRequest) -> "_Subject":
-        return _Subject(request.table, tuple(sorted(request.conf.items())), request.conf_from)
+        return _Subject(request.table, tuple(sorted(request.conf.items())), request.conf_from, request.grant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,13 @@ class Observer:
     have not. So has a table whose store is silent for now; and tables that failed so are given half of the time at
     most, for the others wait while a store is silent. If a process dies before its first answer, starting one pauses,
     too. What was seen is kept by table, so that an unchanged table costs the process a listing and us nothing. Number
-    and `known` of a request are set here.
+    and `known` of a request are set here. Without an `environment` the process has ours.
     """
 
     limits: Limits = Limits()
     command: tuple[str, ...] = COMMAND
     clock: Callable[[], float] = time.time
+    environment: Mapping[str, str] | None = None
     _seen: dict[_Subject, TableSeen] = field(default_factory=dict)
     _pauses: dict[_Subject, _Pause] = field(default_factory=dict)
     _start_pause: _Pause | None = None
@@ -117,7 +119,7 @@ class Observer:
             return self._connection
         await self._close()
         try:
-            self._connection = await Connection.opened(self.command)
+            self._connection = await Connection.opened(self.command, self.environment)
         except OSError as refused:
             told = f"the observer cannot be started: {self.command[0]}: {refused.strerror}"
             raise _Failed(UnseenReason.INTERNAL, told) from refused

@@ -38,6 +38,8 @@ _WRITERS = "set the properties of the ConfigMap {table}-writer on every writer o
 _REMEDIES = {
     Reason.INVALID_SPEC: "correct the field that the message names, and apply again",
     Reason.ACCESS_DENIED: "look at the Secret of storage.credentialsSecretRef and at what its keys may do",
+    Reason.NOT_ALLOWED: "the operator's policy does not allow it: change what the message names, or ask whoever runs "
+    "the operator",
     Reason.DUPLICATE_INDEX: "two MetadataIndexes want this index: delete one of them",
     Reason.PAUSED: "take the annotation hudi-operator.dev/pause-reconciliation away",
     Reason.TABLE_CORRUPT: "the message names the file: restore it; nothing is done to such a table",

@@ -9,10 +9,11 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 
+from hudi_engine.contract import printable
 from hudi_operator.plugin.doctor import finding_tree, findings
 from hudi_operator.plugin.documents import Document, TableGroup, grouped
 from hudi_operator.plugin.folder import Folder
@@ -100,7 +101,7 @@ def approve(
     if now.plan.text("hash") != shown:
         raise Refused(f"the plan is {now.plan.text('hash')} by now, not {shown}: see kubectl hudi plan {index}")
     place.approve(now.ref, shown)
-    print(f"{index}: plan {shown} approved")
+    _print([f"{index}: plan {shown} approved"])
 
 
 @app.command()
@@ -121,9 +122,7 @@ def doctor(
         _print_json({"findings": [finding_tree(each) for each in found], "tables": len(groups)})
     else:
         for each in found:
-            print(f"✗ {each.about}: {each.what}")
-            if each.to_do:
-                print(f"  → {each.to_do}")
+            _print([f"✗ {each.about}: {each.what}", *([f"  → {each.to_do}"] if each.to_do else [])])
         print(f"{len(found)} findings in {len(groups)} tables" if found else f"✓ nothing wrong in {len(groups)} tables")
     if found:
         raise typer.Exit(REFUSED)
@@ -175,9 +174,10 @@ def _group_tree(group: TableGroup) -> dict[str, object]:
     }
 
 
-def _print(lines: Iterable[str]) -> None:
+def _print(lines: Iterable[str], to: TextIO | None = None) -> None:
+    """Statuses hold words that anybody may have chosen: none of them gives the terminal orders."""
     for line in lines:
-        print(line)
+        print(printable(line), file=to)
 
 
 def _print_json(tree: dict[str, object]) -> None:
@@ -189,7 +189,7 @@ def _now() -> datetime:
 
 
 def _leave(message: str, code: int) -> NoReturn:
-    print(f"kubectl hudi: {message}", file=sys.stderr)
+    _print(f"kubectl hudi: {message}".splitlines(), sys.stderr)
     sys.exit(code)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from zlib import crc32
 
 from hudi_operator.metrics.counts import Counts, Reconciled
-from hudi_operator.observe import Observer
+from hudi_operator.observe import Observer, ObserverPair
 from hudi_operator.reconcile.home import HomeError
 from hudi_operator.reconcile.queue import Queue, Schedule
 from hudi_operator.reconcile.reconciler import Reconciler
@@ -42,7 +42,7 @@ class Loop:
     """
 
     reconciler: Reconciler
-    observer: Observer
+    observer: Observer | ObserverPair
     counts: Counts
     tables: TableWatch = field(init=False)
     queue: Queue = field(init=False)
@@ -53,7 +53,8 @@ class Loop:
     def __post_init__(self) -> None:
         around = self.reconciler.around
         self.tables = TableWatch(
-            self.store, Sight(around.home, self.observer, self.counts, around.now, self.table_changed)
+            self.store,
+            Sight(around.home, self.observer, self.counts, around.now, self.table_changed, around.defaults.policy),
         )
         self.queue = Queue(Schedule(self.store.exclusion_key))
 
@@ -94,7 +95,7 @@ class Loop:
             self.queue.add(ref)
 
     def table_changed(self, table: Ref) -> None:
-        self._add_all(self.store.of_table(table))
+        self._add_all(self.store.of_table(table) | self.store.related(table))
 
     def runs_changed(self) -> None:
         """Runs are listed soon."""
@@ -187,11 +188,12 @@ class Loop:
         self._add_all(ref for ref in {run.owner for run in self.store.runs.values()} if self.store.meta(ref) is None)
         for table in live - self.store.live_tables():
             self.tables.hurry(table, _SETTLED_SECONDS)
-        by_owner: dict[str, list[RunSeen]] = defaultdict(list)
+        by_owner: dict[tuple[str, str], list[RunSeen]] = defaultdict(list)
         for run in runs:
-            by_owner[run.owner_uid].append(run)
+            by_owner[run.owner.namespace, run.owner_uid].append(run)
         for held in self.store.resources.values():
-            self.counts.saw_runs(held.resource, by_owner[held.resource.meta.uid])
+            meta = held.resource.meta
+            self.counts.saw_runs(held.resource, by_owner[meta.ref.namespace, meta.uid])
         now = asyncio.get_running_loop().time()
         self.counts.queue_is(Counter(ref.kind for ref in self.queue.schedule.waiting(now)))
         self.queue.schedule.tidy(now)

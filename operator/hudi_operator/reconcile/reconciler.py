@@ -219,9 +219,9 @@ def _shown(act: Act) -> str:
         case Start(order):
             return f"act=start run={order.name} action={order.request.action} attempt={order.attempt}"
         case Stop(run, why):
-            return f"act=stop run={run} why={why!r}"
+            return f"act=stop run={run.name} why={why!r}"
         case Forget(runs):
-            return f"act=forget runs={','.join(runs)}"
+            return f"act=forget runs={','.join(run.name for run in runs)}"
         case SetFinalizer(is_wanted):
             return f"act=set_finalizer is_wanted={is_wanted}"
         case RemoveAnnotation(name):

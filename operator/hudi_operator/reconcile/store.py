@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from hudi_engine.contract import TableSeen, TableUnseen
+from hudi_engine.contract import TableSeen, TableUnseen, place_of
 from hudi_operator.decision import Defaults, World
+from hudi_operator.reconcile.rivals import Stores, have_same_path, is_older
 from hudi_operator.resources.model import HudiTable, Meta, Ref, Resource, table_ref
-from hudi_operator.resources.place import place_of
 from hudi_operator.resources.unreadable import Unreadable
-from hudi_operator.runs import RunOrder, RunPhase, RunSeen
+from hudi_operator.runs import RunKey, RunOrder, RunPhase, RunSeen
 from hudi_operator.words import Kind
 
 
@@ -23,16 +23,17 @@ class Held:
 
 @dataclass(slots=True)
 class Store:
-    """Resources, runs by their names and tables as they were last seen; written through the methods alone.
+    """Resources, runs and tables as they were last seen; written through the methods alone.
 
     What is `unreadable` is no resource: nothing is decided of it or by it, but that it is there.
     """
 
     resources: dict[Ref, Held] = field(default_factory=dict)
     unreadable: dict[Ref, tuple[Unreadable, Mapping[str, object]]] = field(default_factory=dict)
-    runs: dict[str, RunSeen] = field(default_factory=dict)
+    runs: dict[RunKey, RunSeen] = field(default_factory=dict)
     seen: dict[Ref, TableSeen | TableUnseen] = field(default_factory=dict)
     _of_table: dict[Ref, set[Ref]] = field(default_factory=dict)
+    _stores: Stores = field(default_factory=Stores)
 
     def put(self, resource: Resource, status: Mapping[str, object]) -> bool:
         """Whether that is news: another resource of that name, another wish, or a status that somebody else wrote."""
@@ -63,6 +64,7 @@ class Store:
         self.unreadable.pop(ref, None)
         held = self.resources.pop(ref, None)
         self.seen.pop(ref, None)
+        self._stores.forget(ref)
         if held is not None:
             table = table_ref(held.resource)
             refs = self._of_table[table]
@@ -90,7 +92,7 @@ class Store:
         found = self.table(table_ref(held.resource))
         if found is None or ref.kind is not Kind.TABLE:
             return self.of_table(table_ref(held.resource))
-        return frozenset().union(*(self.of_table(table) for table in self._in_place_of(found)))
+        return frozenset().union(*(self.of_table(other.meta.ref) for other in self._of_path(found)))
 
     def exclusion_key(self, ref: Ref) -> str:
         """Resources with the same key share a table: never two of them are worked on at the same time."""
@@ -102,41 +104,48 @@ class Store:
     def note_seen(self, table: Ref, seen: TableSeen | TableUnseen) -> None:
         if table in self.resources:
             self.seen[table] = seen
+            self._stores.note_seen(table, seen)
 
     def awaits_first_look(self, held: Held) -> bool:
         """Whether what its status says still stands for what this operator has not seen for itself yet.
 
-        What was ready does not cease to be so because an operator was started.
+        What was ready does not cease to be so because an operator was started. Nor does a table with an older one's
+        path begin anything before the older one was looked at: whether that is a rival is not known before.
         """
         table = table_ref(held.resource)
-        return bool(held.status) and table in self.resources and table not in self.seen
+        if bool(held.status) and table in self.resources and table not in self.seen:
+            return True
+        found = self.table(table)
+        if found is None:
+            return False
+        return any(other.meta.ref not in self.seen and is_older(other, found) for other in self._of_path(found))
 
     def replace_runs(self, listed: Iterable[RunSeen], listed_at: datetime) -> frozenset[Ref]:
         """Takes over a listing that was begun then; the tables of which some run is other than it was.
 
         What was ordered since then may not be in the listing, and stays. That a run went on does not make it another.
         """
-        before, now = self.runs, {run.name: run for run in listed}
+        before, now = self.runs, {run.key: run for run in listed}
         younger = {
-            name: run
-            for name, run in before.items()
-            if name not in now and run.phase is RunPhase.WAITING and run.created_at >= listed_at
+            key: run
+            for key, run in before.items()
+            if key not in now and run.phase is RunPhase.WAITING and run.created_at >= listed_at
         }
         self.runs = now | younger
-        changed = (name for name in before.keys() | now.keys() if _is_another(before.get(name), self.runs.get(name)))
-        return frozenset(table_of_run(self.runs.get(name) or before[name]) for name in changed)
+        changed = (key for key in before.keys() | now.keys() if _is_another(before.get(key), self.runs.get(key)))
+        return frozenset(table_of_run(self.runs.get(key) or before[key]) for key in changed)
 
     def note_ordered(self, order: RunOrder, now: datetime) -> None:
         """Remembers a run as ordered until it is seen, so that nothing else of the table is begun meanwhile."""
-        self.runs.setdefault(order.name, replace(waiting_run(order, now), trouble="it was ordered"))
+        self.runs.setdefault(order.key, replace(waiting_run(order, now), trouble="it was ordered"))
 
-    def note_stopping(self, name: str) -> None:
-        run = self.runs.get(name)
-        if run is not None:
-            self.runs[name] = replace(run, is_stopping=True)
+    def note_stopping(self, run: RunKey) -> None:
+        known = self.runs.get(run)
+        if known is not None:
+            self.runs[run] = replace(known, is_stopping=True)
 
-    def note_forgotten(self, name: str) -> None:
-        self.runs.pop(name, None)
+    def note_forgotten(self, run: RunKey) -> None:
+        self.runs.pop(run, None)
 
     def live_tables(self) -> frozenset[Ref]:
         """The tables on which some run of ours is at work."""
@@ -166,22 +175,37 @@ class Store:
         return [run for run in self.runs.values() if run.owner == owner and run.owner_uid != uid]
 
     def _is_on(self, run: RunSeen, table: Ref) -> bool:
-        """Whether it is the table's; or is at work where the table is, though the table it was ordered for is gone."""
+        """Whether it is the table's; or is at work where the table is, though the table it was ordered for is gone.
+
+        What a record says of itself counts within its own namespace alone: elsewhere anybody may have written it.
+        """
         if table_of_run(run) == table:
             return True
         found = self.table(table)
-        return run.is_live and found is not None and place_of(run.base_path) == place_of(found.base_path)
+        if found is None or not run.is_live:
+            return False
+        if run.owner.namespace != table.namespace:
+            return self._is_of_elder(run, found)
+        is_elsewhere = self._stores.are_apart(table_of_run(run), table)
+        return place_of(run.base_path) == place_of(found.base_path) and not is_elsewhere
 
-    def _in_place_of(self, table: HudiTable) -> Iterator[Ref]:
-        """The table itself, and others that are where it is, however their paths are spelt."""
-        place = place_of(table.base_path)
-        return (other.meta.ref for other in self.tables() if place_of(other.base_path) == place)
+    def _is_of_elder(self, run: RunSeen, table: HudiTable) -> bool:
+        """Whether a resource that there is has the run, on an older table in this place: for a younger none is run."""
+        owner = self.resources.get(run.owner)
+        if owner is None or owner.resource.meta.uid != run.owner_uid:
+            return False
+        other = self.table(table_ref(owner.resource))
+        return other is not None and self._stores.are_rivals(other, table) and is_older(other, table)
+
+    def _of_path(self, table: HudiTable) -> Iterator[HudiTable]:
+        """The table itself, and others with its path."""
+        return (other for other in self.tables() if have_same_path(other, table))
 
     def _neighbours(self, ref: Ref, table: Ref) -> list[Held]:
         """The others of the table, then other tables in the same place."""
         found = self.table(table)
-        same = () if found is None else self._in_place_of(found)
-        refs = dict.fromkeys((*sorted(self.of_table(table)), *sorted(same)))
+        same = [] if found is None else [other for other in self.tables() if self._stores.are_rivals(other, found)]
+        refs = dict.fromkeys((*sorted(self.of_table(table)), *sorted(other.meta.ref for other in same)))
         return [self.resources[other] for other in refs if other != ref]
 
 

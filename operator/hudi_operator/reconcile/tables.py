@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from zlib import crc32
 
-from hudi_engine.contract import ObserveRequest, TableSeen, TableUnseen, UnseenReason
+from hudi_engine.contract import MAX_SENTENCE, ObserveRequest, TableSeen, TableUnseen, UnseenReason
 from hudi_operator.metrics.counts import Counts
-from hudi_operator.observe import Observer
+from hudi_operator.observe import Observer, ObserverPair
 from hudi_operator.orders import conf_of, secrets_of
+from hudi_operator.policy import Policy
 from hudi_operator.reconcile.home import Home, HomeError
 from hudi_operator.reconcile.store import Store
 from hudi_operator.resources.model import HudiTable, Ref
@@ -29,10 +30,11 @@ class Sight:
     """What looking at tables needs, and who is told: `changed` of each table that is not as before."""
 
     home: Home
-    observer: Observer
+    observer: Observer | ObserverPair
     counts: Counts
     now: Callable[[], datetime]
     changed: Callable[[Ref], None]
+    policy: Policy | None = None
 
 
 @dataclass(slots=True)
@@ -108,11 +110,15 @@ class TableWatch:
                 self._due[ref] = clock() + table.observe_interval_seconds
 
     async def _seen(self, table: HudiTable) -> TableSeen | TableUnseen:
-        ref, before = table.meta.ref, self.store.seen.get(table.meta.ref)
+        ref, before, policy = table.meta.ref, self.store.seen.get(table.meta.ref), self.sight.policy
+        grant = None if policy is None else policy.grant(ref.namespace, table.base_path)
+        if policy is not None and grant is None:
+            why = policy.why_closed(ref.namespace, table.base_path)
+            return _unseen(UnseenReason.NOT_ALLOWED, why, self.sight.now(), retry=False)
         try:
             folders = await self.sight.home.secret_folder(ref.namespace, secrets_of(table))
         except HomeError as missing:
-            return _unreachable(str(missing), self.sight.now())
+            return _unseen(UnseenReason.STORAGE_UNAVAILABLE, str(missing), self.sight.now(), retry=True)
         return await self.sight.observer.look(
             ObserveRequest(
                 id=0,
@@ -120,12 +126,13 @@ class TableWatch:
                 conf=conf_of(table),
                 conf_from=tuple(str(folder) for folder in folders),
                 known=before.fingerprint if isinstance(before, TableSeen) else None,
+                grant=grant,
             )
         )
 
 
-def _unreachable(message: str, now: datetime) -> TableUnseen:
-    return TableUnseen(UnseenReason.STORAGE_UNAVAILABLE, message, retry=True, observed_ms=int(now.timestamp() * 1000))
+def _unseen(reason: UnseenReason, message: str, now: datetime, *, retry: bool) -> TableUnseen:
+    return TableUnseen(reason, message[:MAX_SENTENCE], retry, int(now.timestamp() * 1000))
 
 
 def _shown(seen: TableSeen | TableUnseen) -> tuple[object, ...]:

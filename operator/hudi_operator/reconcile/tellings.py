@@ -56,7 +56,7 @@ def told_of_act(act: Act) -> Event | None:
             said = f"{order.request.action}, attempt {order.attempt}: run {order.name}"
             return Event("Normal", "RunStarted", f"{said}: {why}" if why else said)
         case Stop(run, why):
-            return Event("Normal", "RunStopped", f"run {run}: {why}")
+            return Event("Normal", "RunStopped", f"run {run.name}: {why}")
         case RemoveAnnotation(name, why) if why:
             return Event("Normal", "AnnotationRemoved", f"{name}: {why}")
         case _:

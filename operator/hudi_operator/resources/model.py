@@ -242,6 +242,12 @@ class TableService:
 Resource = HudiTable | MetadataIndex | TableService
 
 
+def age_order(meta: Meta) -> tuple[float, str, str, str]:
+    """Older resources first; the same on every look."""
+    created = meta.created_at.timestamp() if meta.created_at is not None else 0.0
+    return created, meta.ref.namespace, meta.ref.name, meta.uid
+
+
 def table_ref(resource: Resource) -> Ref:
     """Of the table's own resource, whether there is one or not."""
     if isinstance(resource, HudiTable):

@@ -25,7 +25,8 @@ _READABLE = (IndexState.COMPLETE, IndexState.STALE)
 
 def table_facts(table: HudiTable, world: World) -> dict[str, object]:
     """Of a table that is not seen now, what was known of it last."""
-    live = sorted((run for run in (*world.runs, *world.others) if run.is_live), key=lambda run: run.name)
+    runs = (run for run in (*world.runs, *world.others) if run.owner.namespace == table.meta.ref.namespace)
+    live = sorted((run for run in runs if run.is_live), key=lambda run: run.name)
     facts: dict[str, object] = {"activeRuns": [_active(run) for run in live[:_MOST_ACTIVE]]}
     if isinstance(world.seen, TableSeen):
         facts |= {"table": _table(world.seen), "timeline": _timeline(world.seen.timeline)}

@@ -14,6 +14,7 @@ from typing import Final
 from tests.cluster.faults.admin import Admin
 from tests.cluster.faults.proxy import Proxy
 from tests.cluster.faults.trouble import Trouble
+from tests.cluster.operator_process import OPEN_POLICY
 
 _SECONDS_TO_STOP: Final = 120.0
 
@@ -44,7 +45,7 @@ class Operator:
             with (self.place / "operator.log").open("ab") as log:
                 self._process = await asyncio.create_subprocess_exec(
                     program,
-                    *("run", "--launcher", "process", *self.arguments),
+                    *("run", "--launcher", "process", "--policy", str(OPEN_POLICY), *self.arguments),
                     env={**os.environ, "KUBECONFIG": str(kubeconfig), "TZ": "UTC"},
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=log,

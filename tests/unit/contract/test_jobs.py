@@ -12,12 +12,14 @@ from hudi_engine.contract import (
     Action,
     ComputeKind,
     DuplicateKeys,
+    Grant,
     JobReport,
     JobRequest,
     KindReport,
     LockHolds,
     Malformed,
     Outcome,
+    printable,
 )
 
 _REQUEST = {"version": 1, "table": "s3a://lake/trips", "action": "build", "kinds": ["record_index"]}
@@ -41,6 +43,7 @@ _requests = st.builds(
     report_path=st.none() | _names,
     conf_from=st.lists(_names, max_size=3, unique=True).map(tuple),
     progress_path=st.none() | _names,
+    grant=st.none() | st.builds(Grant, _names, st.just(("https://minio",)), st.booleans()),
 )
 _hashes = st.none() | st.from_regex(r"[0-9a-f]{16}", fullmatch=True)
 _requests |= st.builds(
@@ -75,7 +78,7 @@ _reports = st.builds(
     outcome=st.sampled_from(Outcome),
     exit_code=st.integers(0, 255),
     retry=st.booleans(),
-    reason=_texts,
+    reason=_texts.map(printable),
     instant=_instants,
     kinds=st.lists(_kinds, max_size=3).map(tuple),
     seconds=st.dictionaries(_names, st.floats(0, 1e9), max_size=3),
@@ -126,7 +129,7 @@ def test_no_report_is_longer_than_a_termination_message_and_one_that_was_cut_say
     assert len(text.encode()) <= _TERMINATION_MESSAGE
     assert read.kinds == kinds[: len(read.kinds)]
     assert (len(read.kinds) < len(kinds)) == (f"[left out: {len(kinds) - len(read.kinds)} more kinds]" in read.reason)
-    clean = reason.encode(errors="backslashreplace").decode()
+    clean = printable(reason.encode(errors="backslashreplace").decode())
     assert read.reason.startswith(clean) or "more characters]" in read.reason
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hudi_engine.action.status import KindState
 from hudi_engine.contract import (
     MAX_ANSWER_BYTES,
+    Grant,
     IndexSeen,
     IndexState,
     Malformed,
@@ -21,6 +22,7 @@ from hudi_engine.contract import (
     TableUnseen,
     TimelineSeen,
     UnseenReason,
+    printable,
 )
 
 _INSTANT = "20260201000000000"
@@ -30,7 +32,9 @@ _PROGRESS = RunProgress("base", 1, 4, 100, "write shards", 7, 25.0)
 
 _names = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=40)
 _names = _names.filter(str.strip)
+_grants = st.builds(Grant, _names, st.lists(_names, max_size=2, unique=True).map(tuple), st.booleans())
 _texts = st.text(st.characters(codec="utf-8"), max_size=100)
+_sentences = _texts.map(printable)
 _instants = st.from_regex(r"[0-9]{17}", fullmatch=True)
 _counts = st.integers(0, 2**63 - 1)
 _ages = st.none() | st.floats(-1e9, 1e9)
@@ -38,16 +42,16 @@ _indexes = st.builds(
     IndexSeen,
     name=_names,
     state=st.sampled_from(IndexState),
-    reason=_texts,
+    reason=_sentences,
     plan=st.none() | _instants,
     base=st.none() | _instants,
     caught_up_to=st.none() | _instants,
     head=st.none() | _instants,
     lag_instants=_counts,
     lag_seconds=st.floats(0, 1e9),
-    phase=_texts,
+    phase=_sentences,
     attempt=st.none() | _counts,
-    owner=st.none() | _texts,
+    owner=st.none() | _sentences,
     heartbeat_age_seconds=_ages,
     is_live=st.booleans(),
 )
@@ -74,8 +78,9 @@ _tables = st.builds(
     partition_fields=st.lists(_names, max_size=3).map(tuple),
     indexes=st.lists(_indexes, max_size=3).map(tuple),
     timeline=_timelines,
+    store=_names,
 )
-_unseen = st.builds(TableUnseen, st.sampled_from(UnseenReason), _texts, st.booleans(), _counts)
+_unseen = st.builds(TableUnseen, st.sampled_from(UnseenReason), _sentences, st.booleans(), _counts)
 _answers = st.builds(ObserveAnswer, st.none() | _counts, st.none() | _tables | _unseen)
 _questions = st.builds(
     ObserveRequest,
@@ -84,6 +89,7 @@ _questions = st.builds(
     conf=st.dictionaries(_names, _texts, max_size=3),
     conf_from=st.lists(_names, max_size=3, unique=True).map(tuple),
     known=st.none() | _names,
+    grant=st.none() | _grants,
 )
 _progress = st.builds(
     RunProgress,
@@ -91,7 +97,7 @@ _progress = st.builds(
     done=_counts,
     total=st.none() | _counts,
     rows=_counts,
-    said=_texts,
+    said=_sentences,
     updated_ms=_counts,
     percent=st.none() | st.floats(0, 100),
 )
@@ -219,6 +225,26 @@ def test_an_answer_that_is_none_is_refused_with_a_sentence(answer: dict[str, obj
 def test_a_question_that_is_none_is_refused_with_a_sentence(change: dict[str, object], sentence: str) -> None:
     with pytest.raises(Malformed, match=sentence):
         ObserveRequest.from_json(json.dumps({"version": 1, "id": 1, "table": "/lake/trips", **change}))
+
+
+@pytest.mark.parametrize(
+    ("grant", "sentence"),
+    [
+        ({}, "grant.path: missing"),
+        ({"path": ""}, "grant.path: empty"),
+        ({"path": "*", "endpoints": "any"}, "grant.endpoints: 'any', expected a list"),
+        ({"path": "*", "has_identity": "yes"}, "grant.has_identity: 'yes', expected true or false"),
+        ({"path": "*", "endpoint": []}, "'grant.endpoint': an unknown field"),
+        ("*", "grant: '\\*', expected an object"),
+    ],
+)
+def test_a_grant_that_is_not_understood_is_refused_and_not_taken_for_none(grant: object, sentence: str) -> None:
+    with pytest.raises(Malformed, match=sentence):
+        ObserveRequest.from_json(json.dumps({"version": 1, "id": 1, "table": "/lake/trips", "grant": grant}))
+
+
+def test_a_question_without_a_grant_is_understood_by_an_engine_that_knows_of_none() -> None:
+    assert "grant" not in json.loads(ObserveRequest(1, "/lake/trips").to_json())
 
 
 @pytest.mark.parametrize(

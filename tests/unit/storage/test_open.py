@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hudi_engine.errors import Contradiction, NotATable, NotFound, UnsafePath, Unsupported
-from hudi_engine.storage.hadoop_options import s3_settings
+from hudi_engine.storage.hadoop_options import UNSIGNED, s3_settings
 from hudi_engine.storage.local import LocalStorage
 from hudi_engine.storage.objects import ObjectStorage
 from hudi_engine.storage.open import open_storage
@@ -132,3 +132,40 @@ def test_an_endpoint_that_is_no_address_is_refused(endpoint: str) -> None:
 def test_a_switch_that_is_neither_on_nor_off_is_refused() -> None:
     with pytest.raises(Contradiction, match=r"fs\.s3a\.path\.style\.access is 'maybe'"):
         s3_settings("bucket", {"fs.s3a.endpoint": "host", "fs.s3a.path.style.access": "maybe"})
+
+
+@pytest.mark.parametrize("region", ["x@host/#", "eu-west-1.evil", "EU", "eu west", "a/b", "eu-west-1\n"])
+def test_a_region_that_would_lead_to_another_host_is_refused(region: str) -> None:
+    with pytest.raises(Contradiction, match=r"fs\.s3a\.endpoint\.region is .*; expected letters a-z, digits and '-'"):
+        s3_settings("lake", {"fs.s3a.endpoint.region": region})
+
+
+@pytest.mark.parametrize(
+    "location", ["abfss://c@2130706433:80#/t", "abfss://c@host:80/t", "abfs://c@a%23b.dfs.core.windows.net/t"]
+)
+def test_an_account_that_would_lead_to_another_host_is_refused(location: str) -> None:
+    with pytest.raises(Contradiction, match=r"the account of .*; expected letters a-z, digits and '-'"):
+        open_storage(location, {})
+
+
+@pytest.mark.parametrize("location", ["s3a://host:80#lake/t", "s3a://user@lake/t", "gs://lake%2F/t", "s3a://.lake/t"])
+def test_a_bucket_that_would_lead_to_another_host_is_refused(location: str) -> None:
+    with pytest.raises(UnsafePath, match=r"expected letters, digits, '.', '_' and '-'"):
+        open_storage(location, {})
+
+
+def test_options_that_say_unsigned_sign_with_both_keys_or_not_at_all() -> None:
+    unsigned = {UNSIGNED: "true"}
+    keys = {"fs.s3a.access.key": "key", "fs.s3a.secret.key": "secret"}
+
+    assert s3_settings("lake", unsigned) == {"skip_signature": "true"}
+    assert s3_settings("lake", {**unsigned, "fs.s3a.session.token": "token"}) == {"skip_signature": "true"}
+    assert s3_settings("lake", {**unsigned, **keys}) == {"access_key_id": "key", "secret_access_key": "secret"}
+    for name, value in keys.items():
+        with pytest.raises(Contradiction, match="only one of"):
+            s3_settings("lake", {**unsigned, name: value})
+
+
+def test_a_location_without_an_account_is_not_completed_by_the_environment_if_it_may_not_be() -> None:
+    with pytest.raises(NotFound, match="names no account"):
+        open_storage("abfss://container/t", {UNSIGNED: "true"})

@@ -22,7 +22,7 @@ from hudi_operator.names import FINALIZER
 from hudi_operator.reconcile.home import Event, Gone
 from hudi_operator.resources.model import HudiTable, Ref, Resource
 from hudi_operator.resources.unreadable import Stored
-from hudi_operator.runs import RunOrder, RunPhase, RunSeen
+from hudi_operator.runs import RunKey, RunOrder, RunPhase, RunSeen
 
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 # A run waits for a while, runs for a while, and has ended.
@@ -211,16 +211,16 @@ class MemoryLauncher:
     async def runs(self) -> Sequence[RunSeen]:
         return tuple(self.ground.runs.values())
 
-    async def stop(self, name: str) -> None:
+    async def stop(self, run: RunKey) -> None:
         await self._call()
-        if name in self.ground.runs:
-            self.ground.runs[name] = replace(self.ground.runs[name], is_stopping=True)
+        if run.name in self.ground.runs:
+            self.ground.runs[run.name] = replace(self.ground.runs[run.name], is_stopping=True)
         self.fate.after()
 
-    async def forget(self, name: str) -> None:
+    async def forget(self, run: RunKey) -> None:
         await self._call()
-        if name in self.ground.runs and not self.ground.runs[name].is_live:
-            del self.ground.runs[name]
+        if run.name in self.ground.runs and not self.ground.runs[run.name].is_live:
+            del self.ground.runs[run.name]
         self.fate.after()
 
     async def _call(self) -> None:

@@ -361,4 +361,4 @@ def test_what_a_gone_resource_left_is_stopped_before_it_is_forgotten(left: list[
     if act is None:
         assert all(run.is_live and run.is_stopping for run in left)
     if isinstance(act, Forget):
-        assert set(act.runs) == {run.name for run in left if not run.is_live}
+        assert set(act.runs) == {run.key for run in left if not run.is_live}

@@ -125,12 +125,12 @@ class Small:
             case Start(order) if order.name not in self.runs:
                 self.start(order)
             case Stop(run):
-                self.runs[run] = replace(self.runs[run], is_stopping=True)
+                self.runs[run.name] = replace(self.runs[run.name], is_stopping=True)
                 self.counts["stops"] += 1
-            case Forget(names):
-                for name in names:
-                    assert not self.runs.pop(name).is_live
-                self.counts["forgotten"] += len(names)
+            case Forget(runs):
+                for run in runs:
+                    assert not self.runs.pop(run.name).is_live
+                self.counts["forgotten"] += len(runs)
             case SetFinalizer(is_wanted):
                 self.change(resource, finalizers=("hudi-operator.dev/drop",) if is_wanted else ())
             case RemoveAnnotation(name):

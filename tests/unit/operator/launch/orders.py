@@ -48,6 +48,10 @@ match request["table"]:
             os.rename(os.path.join(folder, "number"), os.path.join(folder, "child"))
             while True: time.sleep(1000)
         while not os.path.exists(os.path.join(folder, "child")): pass
+    case "tells what it has":
+        has = sorted(name for name in os.environ if name.startswith("AWS_"))
+        report.update(reason=json.dumps([has, request.get("grant")]))
+        open(request["report_path"], "w").write(json.dumps(report) + chr(10))
     case "reads secrets":
         places = request["conf_from"]
         found = {key: open(os.path.join(place, key)).read() for place in places for key in os.listdir(place)}

@@ -154,7 +154,7 @@ def test_a_run_that_is_stopped_keeps_its_record() -> None:
         await there.launcher.start(DRIVER_ONLY)
         with_time(there.objects)
         await there.launcher.list_jobs()
-        await there.launcher.stop(DRIVER_ONLY.name)
+        await there.launcher.stop(DRIVER_ONLY.key)
         (run,) = await there.launcher.runs()
         assert (run.is_stopping, run.is_live) == (True, True)
         assert there.objects.there[JOB]["spec"]["activeDeadlineSeconds"] == 1
@@ -168,7 +168,7 @@ def test_a_run_that_is_stopped_keeps_its_record() -> None:
 
 def test_stopping_a_run_that_is_not_there_changes_nothing() -> None:
     async def scene(there: Scene) -> None:
-        await there.launcher.stop("nothing")
+        await there.launcher.stop(DRIVER_ONLY.key)
         assert there.objects.writes == 0
 
     play(scene)
@@ -179,11 +179,11 @@ def test_only_an_ended_run_is_forgotten() -> None:
         await there.launcher.start(DRIVER_ONLY)
         with_time(there.objects)
         await there.launcher.list_jobs()
-        await there.launcher.forget(DRIVER_ONLY.name)
+        await there.launcher.forget(DRIVER_ONLY.key)
         assert JOB in there.objects.there
 
         there.change(there.launcher, COMPLETE)
-        await there.launcher.forget(DRIVER_ONLY.name)
+        await there.launcher.forget(DRIVER_ONLY.key)
         assert JOB not in there.objects.there
         assert await there.launcher.runs() == []
 
@@ -229,5 +229,17 @@ def test_a_running_pod_is_not_asked_about_again_before_its_job_says_anything() -
         (second,) = await there.launcher.runs()
         assert first == second
         assert first.phase is RunPhase.RUNNING
+
+    play(scene)
+
+
+def test_last_words_of_a_pod_give_no_terminal_orders() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        there.objects.put(POD, **pod(ended(70, "cannot\x1b]0;owned\x07 go on")))
+        there.change(there.launcher, failed())
+        (run,) = await there.launcher.runs()
+        assert run.trouble == "cannot?]0;owned? go on"
 
     play(scene)

@@ -1,6 +1,7 @@
 """Runs as processes: each exactly once, whoever is killed when."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -11,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from hudi_engine.contract import Action, JobRequest, Outcome
+from hudi_engine.contract import Action, Grant, JobRequest, Outcome
 from hudi_operator.launch import keeper
 from hudi_operator.launch.protocol import NameConflict, NotStarted
 from hudi_operator.launch.records import RunFolder, order_text
 from hudi_operator.launch.sight import STARTING_SECONDS
+from hudi_operator.policy import Policy, Rules
 from hudi_operator.resources.model import Execution
-from hudi_operator.runs import RunPhase
+from hudi_operator.runs import RunKey, RunPhase
 from tests.unit.operator.launch.orders import (
     CANARY,
     folder_of,
@@ -28,6 +30,8 @@ from tests.unit.operator.launch.orders import (
     until,
     until_file,
 )
+
+KEY = RunKey("default", "orders-keys-1", "uid-1")
 
 
 def test_a_run_ends_with_its_exit_code_and_its_report(tmp_path: Path) -> None:
@@ -126,15 +130,15 @@ def test_stop_ends_the_run_cleanly_and_may_be_repeated(tmp_path: Path) -> None:
         runs = launcher(tmp_path)
         await runs.start(order("runs"))
         await until_file(folder_of(tmp_path) / "deaf")
-        await runs.stop("orders-keys-1")
-        await runs.stop("orders-keys-1")
+        await runs.stop(KEY)
+        await runs.stop(KEY)
         run = await until(runs, has_ended)
 
         assert (run.phase, run.exit_code, run.is_stopping) == (RunPhase.ENDED, 143, False)
         assert run.report is not None
         assert run.report.outcome is Outcome.INTERRUPTED
-        await runs.stop("orders-keys-1")
-        await runs.stop("no-such-run")
+        await runs.stop(KEY)
+        await runs.stop(replace(KEY, name="no-such-run"))
 
     asyncio.run(story())
 
@@ -144,7 +148,7 @@ def test_a_run_that_does_not_end_when_asked_is_killed_after_its_grace_period(tmp
         runs = launcher(tmp_path)
         await runs.start(order("deaf"))
         await until_file(folder_of(tmp_path) / "deaf")
-        await runs.stop("orders-keys-1")
+        await runs.stop(KEY)
         assert (await until(runs, lambda run: True)).is_stopping
         run = await until(runs, has_ended)
 
@@ -188,7 +192,7 @@ def test_while_the_engine_of_a_killed_keeper_lives_the_run_does_too_and_can_be_s
         for _ in range(3):
             assert (await until(runs, lambda run: True)).phase is RunPhase.RUNNING
             await runs.start(order("runs"))
-        await runs.stop("orders-keys-1")
+        await runs.stop(KEY)
         run = await until(runs, has_ended)
 
         # The engine's own report tells how it ended.
@@ -274,7 +278,7 @@ def test_a_run_stopped_before_its_process_began_never_begins(tmp_path: Path) -> 
     async def story() -> None:
         _ordered_only(tmp_path, created_ms=_now_ms())
         runs = launcher(tmp_path)
-        await runs.stop("orders-keys-1")
+        await runs.stop(KEY)
         await runs.start(order("ends"))
 
         assert (await until(runs, has_ended)).exit_code == 143
@@ -313,7 +317,7 @@ def test_a_number_that_has_become_another_process_s_is_not_signalled(tmp_path: P
             folder = RunFolder(folder_of(tmp_path))
             folder.write("keeper", f"{innocent.pid} 1")
             with folder.held():
-                await launcher(tmp_path).stop("orders-keys-1")
+                await launcher(tmp_path).stop(KEY)
 
             assert innocent.poll() is None
             innocent.kill()
@@ -326,15 +330,34 @@ def test_only_ended_runs_are_forgotten(tmp_path: Path) -> None:
         runs = launcher(tmp_path)
         await runs.start(order("runs"))
         await until_file(folder_of(tmp_path) / "deaf")
-        await runs.forget("orders-keys-1")
+        await runs.forget(KEY)
         assert len(await runs.runs()) == 1
-        await runs.stop("orders-keys-1")
+        await runs.stop(KEY)
         await until(runs, has_ended)
-        await runs.forget("orders-keys-1")
-        await runs.forget("orders-keys-1")
+        await runs.forget(KEY)
+        await runs.forget(KEY)
 
         assert await runs.runs() == []
         assert list((tmp_path / "runs").iterdir()) == []
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("other", [replace(KEY, namespace="evil"), replace(KEY, owner_uid="uid-2")])
+def test_a_run_of_the_same_name_that_is_anothers_is_neither_stopped_nor_forgotten(
+    tmp_path: Path, other: RunKey
+) -> None:
+    async def story() -> None:
+        runs = launcher(tmp_path)
+        await runs.start(order("runs"))
+        await until_file(folder_of(tmp_path) / "deaf")
+        await runs.stop(other)
+        assert not (await runs.runs())[0].is_stopping
+        await runs.stop(KEY)
+        await until(runs, has_ended)
+        await runs.forget(other)
+
+        assert [run.key for run in await runs.runs()] == [KEY]
 
     asyncio.run(story())
 
@@ -477,3 +500,45 @@ def _is_gone(process: int) -> bool:
 def _holding(folder: Path, text: str) -> list[str]:
     files = [path for path in folder.rglob("*") if path.is_file()]
     return [str(path) for path in files if text in path.read_text(errors="replace")]
+
+
+@pytest.mark.parametrize(
+    ("policy", "has", "grant"),
+    [
+        (None, ["AWS_SESSION_TOKEN"], None),
+        (Policy({"default": Rules((Grant("*"),))}), [], {"path": "*", "endpoints": [], "has_identity": False}),
+        (
+            Policy({"default": Rules((Grant("*", has_identity=True),))}),
+            ["AWS_SESSION_TOKEN"],
+            {"path": "*", "endpoints": [], "has_identity": True},
+        ),
+    ],
+)
+def test_a_run_has_the_operators_credentials_only_where_the_policy_or_local_mode_says_so(
+    policy: Policy | None, has: list[str], grant: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_SESSION_TOKEN", CANARY)
+
+    async def story() -> None:
+        runs = replace(launcher(tmp_path), policy=policy)
+        await runs.start(order("tells what it has"))
+        run = await until(runs, has_ended)
+
+        assert run.report is not None
+        assert json.loads(run.report.reason) == [has, grant]
+
+    asyncio.run(story())
+
+
+def test_a_run_on_a_table_that_the_policy_does_not_open_is_not_started(tmp_path: Path) -> None:
+    async def story() -> None:
+        runs = replace(launcher(tmp_path), policy=Policy({}))
+
+        with pytest.raises(NotStarted, match="opens no path to the namespace default"):
+            await runs.start(order("ends"))
+
+        assert await runs.runs() == []
+
+    asyncio.run(story())

@@ -70,7 +70,7 @@ def test_nothing_that_a_terminal_obeys_is_shown() -> None:
     out = io.StringIO()
     Lines(out, lambda: NOW).note("a\x1b[2Jb\rc")
 
-    assert out.getvalue() == "a?[2Jb?c\n"
+    assert out.getvalue() == "a?[2Jb c\n"
 
 
 def test_json_is_a_document_a_line() -> None:

@@ -29,7 +29,7 @@ from hudi_operator.resources.model import (
     ServiceType,
     TableService,
 )
-from hudi_operator.runs import RunPhase, RunSeen
+from hudi_operator.runs import RunKey, RunPhase, RunSeen
 from hudi_operator.words import Kind
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -51,12 +51,16 @@ class Held:
 @dataclass(slots=True)
 class Store:
     resources: dict[Ref, Held] = field(default_factory=dict)
-    runs: dict[str, RunSeen] = field(default_factory=dict)
+    runs: dict[RunKey, RunSeen] = field(default_factory=dict)
     seen: dict[Ref, TableSeen | TableUnseen] = field(default_factory=dict)
 
     def put(self, resource: Resource, state: str, ready: str, **status: object) -> None:
         conditions = [{"type": "Ready", "status": ready, "reason": "Any"}]
         self.resources[resource.meta.ref] = Held(resource, {"state": state, "conditions": conditions, **status})
+
+
+def keyed(*runs: RunSeen) -> dict[RunKey, RunSeen]:
+    return {run.key: run for run in runs}
 
 
 def everything() -> Store:
@@ -70,7 +74,7 @@ def everything() -> Store:
         lastSuccessfulTime="2026-05-01T03:00:00Z",
         nextScheduleTime="2026-05-02T03:00:00Z",
     )
-    store.runs = {each.name: each for each in (building(), validated())}
+    store.runs = keyed(building(), validated())
     return store
 
 

@@ -84,7 +84,7 @@ def test_a_run_that_was_lost_without_a_word_is_counted_if_it_was_seen_live() -> 
 def test_a_run_is_not_counted_again_when_its_record_is_forgotten_late() -> None:
     counts = Counts(started_at=NOW)
     counts.saw_runs(INDEX, [built()])
-    counts.forget([ORDERS], ["b-1"])
+    counts.forget([ORDERS], [built().key])
 
     counts.saw_runs(INDEX, [built()])
 

@@ -17,7 +17,18 @@ from hudi_operator.metrics.families import FAMILIES, Family
 from hudi_operator.runs import RunPhase
 from hudi_operator.words import Kind
 from tests.unit.operator.metrics import observed
-from tests.unit.operator.metrics.observed import INDEX, NOW, ORDERS, RECORDS, SERVICE, Store, built, everything, run
+from tests.unit.operator.metrics.observed import (
+    INDEX,
+    NOW,
+    ORDERS,
+    RECORDS,
+    SERVICE,
+    Store,
+    built,
+    everything,
+    keyed,
+    run,
+)
 
 ORDERS_LABELS = {"resource_namespace": "shop", "table": "orders"}
 INDEX_LABELS = ORDERS_LABELS | {"index": "orders-records", "index_type": "RecordIndex"}
@@ -169,7 +180,7 @@ def test_how_far_a_build_is_and_how_far_behind_the_index_is_shown() -> None:
 
 def test_a_build_that_tells_no_progress_has_the_phase_that_the_status_tells() -> None:
     store = everything()
-    store.runs = {"b-1": replace(observed.building(), progress=None)}
+    store.runs = keyed(replace(observed.building(), progress=None))
     for phase in ("catch-up", "made up"):
         store.put(INDEX, "Building", "False", progress={"phase": phase})
         found = text_of(store, Counts(started_at=NOW))
@@ -180,7 +191,7 @@ def test_a_build_that_tells_no_progress_has_the_phase_that_the_status_tells() ->
 
 def test_an_index_without_a_build_has_no_progress() -> None:
     store = everything()
-    store.runs = {"b-1": built()}
+    store.runs = keyed(built())
 
     text = text_of(store, Counts(started_at=NOW))
 
@@ -291,6 +302,6 @@ def test_counters_are_there_at_0_before_anything_is_counted() -> None:
 def test_a_run_of_an_action_that_is_no_build_shows_no_progress_of_one() -> None:
     store = everything()
     dropping = run("d-1", RECORDS, Action.DROP, phase=RunPhase.RUNNING, progress=observed.building().progress)
-    store.runs = {"d-1": dropping}
+    store.runs = keyed(dropping)
 
     assert "hudi_index_build_phase" not in names(text_of(store, Counts(started_at=NOW)))

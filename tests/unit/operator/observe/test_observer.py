@@ -77,14 +77,14 @@ def test_a_process_that_dies_is_started_anew_and_what_was_seen_is_kept(tmp_path:
     dying = f"""
 if question["table"] == "/tables/others" and not os.path.exists({str(tmp_path / "died")!r}):
     open({str(tmp_path / "died")!r}, "w").close()
-    print("no memory left", file=sys.stderr, flush=True)
+    print("no \\x1b[2Jmemory left", file=sys.stderr, flush=True)
     os._exit(9)
 """
     seen = looks(Observer(NO_PAUSE, program(dying + FAITHFUL), lambda: 5.0), ORDERS, OTHERS, OTHERS, ORDERS)
 
     assert isinstance(seen[1], TableUnseen)
     assert (seen[1].reason, seen[1].retry) == (UnseenReason.INTERNAL, True)
-    assert "exit code 9: no memory left" in seen[1].message
+    assert "exit code 9: no ?[2Jmemory left" in seen[1].message
     assert isinstance(seen[0], TableSeen)
     assert isinstance(seen[2], TableSeen)
     assert seen[0].name != seen[2].name

@@ -130,3 +130,25 @@ def test_a_state_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
     assert failed.returncode == 3
     assert "no such folder" in failed.stderr
+
+
+@pytest.mark.parametrize("command", ["status", "doctor", "plan", "approve"])
+def test_no_control_character_of_a_status_reaches_the_terminal(command: str, state: Path) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J\r\nlake/fine   Ready\u202e\x9b31m"
+    conditions = [condition("Ready", "False", f"Reason{evil}", f"told {evil}"), *AWAITING[1:]]
+    _keep(state, index(state=f"Failed{evil}", conditions=conditions, plan={**PLAN, "hash": f"3f9a{evil}"}))
+    arguments = [] if command in ("status", "doctor") else ["orders-by-key"]
+
+    shown = _run(command, *arguments, "--state", state)
+
+    said = shown.stdout + shown.stderr
+    assert "owned" in said
+    assert [character for character in said if not character.isprintable() and character != "\n"] == []
+    assert [line for line in said.splitlines() if line.startswith("lake/fine")] == []
+
+
+def test_an_error_that_quotes_what_somebody_wrote_moves_no_cursor(state: Path) -> None:
+    shown = _run("status", "\x1b[2Jcustomers", "--state", state)
+
+    assert "customers" in shown.stderr
+    assert "\x1b" not in shown.stderr

@@ -8,6 +8,7 @@ from typing import Any
 
 from hudi_engine.contract import IndexSeen, IndexState, TableSeen, TimelineSeen
 from hudi_operator.decision import Defaults
+from hudi_operator.policy import Policy
 from hudi_operator.reconcile import Event, Reconciler, Store, Surroundings
 from hudi_operator.resources.model import (
     Concurrency,
@@ -20,7 +21,7 @@ from hudi_operator.resources.model import (
     Resource,
 )
 from hudi_operator.resources.unreadable import Stored
-from hudi_operator.runs import RunOrder, RunSeen
+from hudi_operator.runs import RunKey, RunOrder, RunSeen
 from hudi_operator.words import Kind
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -79,11 +80,11 @@ class Around:
     async def runs(self) -> Sequence[RunSeen]:
         return self.listed
 
-    async def stop(self, name: str) -> None:
-        self.said.append(f"stop {name}")
+    async def stop(self, run: RunKey) -> None:
+        self.said.append(f"stop {run.name}")
 
-    async def forget(self, name: str) -> None:
-        self.said.append(f"forget {name}")
+    async def forget(self, run: RunKey) -> None:
+        self.said.append(f"forget {run.name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +96,14 @@ class Scene:
     reconciler: Reconciler
 
     @staticmethod
-    def of(*resources: Resource, index: IndexState = IndexState.ABSENT) -> "Scene":
+    def of(*resources: Resource, index: IndexState = IndexState.ABSENT, policy: Policy | None = None) -> "Scene":
         around, store = Around(), Store()
         for resource in resources:
             store.put(resource, {})
         if TABLE in resources:
             store.note_seen(ORDERS, seen(index))
-        return Scene(around, store, Reconciler(store, Surroundings(around, around, lambda: around.now, Defaults())))
+        surroundings = Surroundings(around, around, lambda: around.now, Defaults(policy=policy))
+        return Scene(around, store, Reconciler(store, surroundings))
 
     def conditions(self, ref: Ref) -> dict[str, tuple[str, str]]:
         listed = self.around.statuses[ref]["conditions"]

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from hudi_engine.contract import Action, IndexState, ObserveRequest, TableSeen, TableUnseen, UnseenReason
+from hudi_engine.contract import Action, Grant, IndexState, ObserveRequest, TableSeen, TableUnseen, UnseenReason
 from hudi_operator.metrics import Counts, families
 from hudi_operator.names import FINALIZER
+from hudi_operator.policy import Policy, Rules
 from hudi_operator.reconcile import HomeError, Loop
 from hudi_operator.resources.unreadable import Stored, Unreadable
 from hudi_operator.runs import RunPhase, RunSeen
@@ -24,9 +25,11 @@ class Eyes:
 
     sight: TableSeen | TableUnseen = field(default_factory=lambda: seen(IndexState.COMPLETE))
     looks: Counter[str] = field(default_factory=Counter)
+    grants: set[Grant | None] = field(default_factory=set)
 
     async def look(self, request: ObserveRequest) -> TableSeen | TableUnseen:
         self.looks[request.table] += 1
+        self.grants.add(request.grant)
         return self.sight
 
 
@@ -46,9 +49,10 @@ def play(
     story: Callable[[Running], Coroutine[None, None, None]],
     *resources: Stored,
     prepare: Callable[[Scene], object] = lambda scene: None,
+    policy: Policy | None = None,
 ) -> None:
     async def played() -> None:
-        scene, eyes = Scene.of(), Eyes()
+        scene, eyes = Scene.of(policy=policy), Eyes()
         prepare(scene)
         loop = Loop(scene.reconciler, eyes, Counts(NOW))  # type: ignore[arg-type]  # as far as it is used
         await loop.fill([(resource, {}) for resource in resources])
@@ -186,3 +190,25 @@ def test_nothing_is_at_work_when_all_is_done() -> None:
         await at.until(lambda: at.loop.oldest_work_seconds() == 0)
 
     play(story, TABLE)
+
+
+@pytest.mark.parametrize("policy", [Policy(is_given=False), Policy({"bank": Rules((Grant("s3://lake"),))})])
+def test_a_table_that_the_policy_does_not_open_is_not_looked_at_and_says_so(policy: Policy) -> None:
+    async def story(at: Running) -> None:
+        await at.until(lambda: ORDERS in at.scene.around.statuses and RECORDS in at.scene.around.statuses)
+        await at.until(lambda: at.scene.conditions(ORDERS)["Stalled"] == ("True", "NotAllowed"))
+        await at.until(lambda: at.scene.conditions(RECORDS)["Stalled"] == ("True", "TableNotReady"))
+        assert at.eyes.looks == Counter()
+        assert at.scene.around.ordered == []
+
+    play(story, TABLE, INDEX, policy=policy)
+
+
+def test_a_look_has_the_grant_that_the_policy_gives_the_tables_namespace() -> None:
+    grant = Grant("s3://lake", ("https://minio",))
+
+    async def story(at: Running) -> None:
+        await at.until(lambda: at.scene.around.statuses.get(RECORDS, {}).get("state") == "Ready")
+        assert at.eyes.grants == {grant}
+
+    play(story, TABLE, INDEX, policy=Policy({"shop": Rules((grant,)), "*": Rules((Grant("*"),))}))

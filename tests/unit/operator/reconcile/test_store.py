@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hudi_engine.contract import Action, JobRequest, RunProgress, TableUnseen, UnseenReason
+from hudi_engine.contract import Action, IndexState, JobRequest, RunProgress, TableUnseen, UnseenReason
 from hudi_operator.decision import Defaults
 from hudi_operator.reconcile.store import Store
 from hudi_operator.resources.model import (
@@ -16,8 +16,9 @@ from hudi_operator.resources.model import (
     MetadataIndex,
     Ref,
 )
-from hudi_operator.runs import RunOrder, RunPhase, RunSeen
+from hudi_operator.runs import RunKey, RunOrder, RunPhase, RunSeen
 from hudi_operator.words import Kind
+from tests.unit.operator.reconcile.around import seen
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 ORDERS, RECORDS = Ref(Kind.TABLE, "shop", "orders"), Ref(Kind.INDEX, "shop", "orders-records")
@@ -104,13 +105,15 @@ def test_a_run_that_was_ordered_is_known_to_be_where_its_table_is() -> None:
     store = filled()
     store.note_ordered(ORDER, NOW)
 
-    assert store.runs[ORDER.name].base_path == "s3://lake/orders"
+    assert store.runs[ORDER.key].base_path == "s3://lake/orders"
 
 
 def test_the_neighbours_are_the_tables_others_and_the_tables_in_the_same_place_with_their_statuses() -> None:
     store = filled()
     twin = HudiTable(Meta(Ref(Kind.TABLE, "else", "twin"), "uid-8"), "s3://lake/orders/", None, TABLE.concurrency)
     store.put(twin, {"state": "Ready"})
+    for ref in (ORDERS, twin.meta.ref):
+        store.note_seen(ref, seen(IndexState.ABSENT))
 
     world = store.world(store.resources[RECORDS], NOW, Defaults())
 
@@ -123,6 +126,8 @@ def test_a_table_in_the_same_place_is_told_of_a_change_of_its_twin_however_it_sp
     store = filled()
     twin = HudiTable(Meta(Ref(Kind.TABLE, "else", "twin"), "uid-8"), path, None, TABLE.concurrency)
     store.put(twin, {})
+    for ref in (ORDERS, twin.meta.ref):
+        store.note_seen(ref, seen(IndexState.ABSENT))
 
     assert store.related(twin.meta.ref) == {twin.meta.ref, ORDERS, RECORDS}
     assert store.exclusion_key(twin.meta.ref) == store.exclusion_key(RECORDS)
@@ -181,9 +186,9 @@ def test_a_run_that_was_told_to_stop_is_stopping_before_any_listing_says_so() ->
     store = filled()
     store.replace_runs([run_of("a", RunPhase.RUNNING)], NOW)
 
-    store.note_stopping("a")
+    store.note_stopping(RunKey("shop", "a", "uid-2"))
 
-    assert store.runs["a"].is_stopping
+    assert store.runs[RunKey("shop", "a", "uid-2")].is_stopping
 
 
 def test_a_run_that_only_went_on_is_not_another() -> None:
@@ -194,4 +199,4 @@ def test_a_run_that_only_went_on_is_not_another() -> None:
     changed = store.replace_runs([replace(run_of("a", RunPhase.RUNNING), progress=progress)], NOW)
 
     assert changed == frozenset()
-    assert store.runs["a"].progress == progress
+    assert store.runs[RunKey("shop", "a", "uid-2")].progress == progress

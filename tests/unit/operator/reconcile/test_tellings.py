@@ -1,6 +1,7 @@
 from hudi_operator.decision import RemoveAnnotation, SetFinalizer, Stop
 from hudi_operator.reconcile.home import Event
 from hudi_operator.reconcile.tellings import told_of_act, told_of_conditions
+from hudi_operator.runs import RunKey
 
 
 def status(**conditions: str) -> dict[str, object]:
@@ -53,7 +54,9 @@ def test_what_nobody_knows_is_not_told() -> None:
 
 
 def test_a_stopped_run_is_told_with_the_reason_and_bookkeeping_is_not_told() -> None:
-    assert told_of_act(Stop("run-1", "it was replaced")) == Event("Normal", "RunStopped", "run run-1: it was replaced")
+    assert told_of_act(Stop(RunKey("shop", "run-1", "uid-2"), "it was replaced")) == Event(
+        "Normal", "RunStopped", "run run-1: it was replaced"
+    )
     assert told_of_act(SetFinalizer(True)) is None
 
 

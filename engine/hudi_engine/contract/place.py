@@ -15,5 +15,11 @@ def place_of(base_path: str) -> str:
     return _folders(base_path) if url is None else f"{_SCHEMES.get(url[1], url[1])}://{_folders(url[2])}"
 
 
+def is_within(place: str, folder: str) -> bool:
+    """Whether the place is the folder or below it, both as `place_of` has them; `/` and `s3://` are no folders."""
+    parts = place.split("/")
+    return not {".", ".."} & set(parts) and bool(folder.strip("/")) and f"{place}/".startswith(f"{folder}/")
+
+
 def _folders(path: str) -> str:
     return re.sub(r"/+", "/", path).rstrip("/")

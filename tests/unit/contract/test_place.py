@@ -1,6 +1,6 @@
 import pytest
 
-from hudi_operator.resources.place import place_of
+from hudi_engine.contract import place_of
 
 PLACES = {
     "/lake/orders": (
