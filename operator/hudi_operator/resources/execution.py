@@ -15,6 +15,17 @@ def effective(own: Execution, table: Execution) -> Execution:
     return Execution(**merged)  # type: ignore[arg-type]  # each value is of its own field
 
 
+def with_defaults(given: Resources | None, defaults: Resources) -> Resources:
+    """Of each resource what is given, else the defaults: a default request might be more than a limit that is given."""
+    own = given or Resources()
+    named = {*own.requests, *own.limits}
+    requests, limits = (
+        {name: amount for name, amount in amounts.items() if name not in named}
+        for amounts in (defaults.requests, defaults.limits)
+    )
+    return Resources({**requests, **own.requests}, {**limits, **own.limits})
+
+
 def _mode(given: Execution) -> ExecutionMode | None:
     """Executors without a mode mean Spark."""
     has_executors = given.executor is not None or given.executor_instances is not None
