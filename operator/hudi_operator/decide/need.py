@@ -21,7 +21,7 @@ from hudi_operator.words import Reason, State
 
 _LISTED = (IndexState.COMPLETE, IndexState.STALE)
 _HEEDING = (Action.DROP, Action.BUILD)
-_NO_FAULT_OF_AN_INDEX = (FailureClass.CONTENTION, FailureClass.INFRASTRUCTURE)
+_NO_FAULT_OF_AN_INDEX = (FailureClass.CONTENTION, FailureClass.INFRASTRUCTURE, FailureClass.DISRUPTION)
 _ADVICE = "set rebuildToken to another value, or metadataGuard: Rebuild on the HudiTable, to have it built again"
 
 

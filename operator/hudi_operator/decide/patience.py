@@ -12,7 +12,7 @@ from hudi_operator.words import Condition, Reason
 _USUAL = timedelta(hours=1)
 # These last as long as a run may; back-off has limits of its own.
 _LONG = (Reason.TABLE_BUSY, Reason.BUILDING_ELSEWHERE)
-_COUNTED_ELSEWHERE = (Reason.BACKING_OFF, Reason.CONTENTION)
+_COUNTED_ELSEWHERE = (Reason.BACKING_OFF,)
 
 
 def with_patience(verdict: Verdict, world: World, idle_since: datetime | None) -> Verdict:

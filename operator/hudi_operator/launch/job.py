@@ -1,12 +1,14 @@
 """Runs as Jobs of Kubernetes."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from hudi_operator.decision import Defaults
 from hudi_operator.launch.cluster import JOBS, PODS, Address, AlreadyThere, Cluster, Forbidden, Manifest
-from hudi_operator.launch.job_sight import is_over, is_run, sight_of, uid_of
+from hudi_operator.launch.events import trouble_in
+from hudi_operator.launch.job_sight import is_ending, is_over, is_run, keeping_end, sight_of, uid_of
 from hudi_operator.launch.manifest import MANAGED_BY, job_of
 from hudi_operator.launch.protocol import NameConflict, NotStarted
 from hudi_operator.names import Annotation, Label
@@ -27,9 +29,9 @@ class _Look:
     run: RunSeen
 
     def is_good(self, job: Manifest, now: float) -> bool:
-        """A Job tells of its pod's start and end; only why a pod waits must be asked for again."""
-        is_waiting = self.run.phase is RunPhase.WAITING
-        return self.job_version == _version(job) and not (is_waiting and now - self.at > _WAITING_SECONDS)
+        """A Job tells when its pod starts and ends, but not why a pod waits or whether a node is lost."""
+        is_changing = self.run.phase is RunPhase.WAITING or (self.run.is_live and is_ending(job))
+        return self.job_version == _version(job) and not (is_changing and now - self.at > _WAITING_SECONDS)
 
 
 @dataclass(slots=True)
@@ -44,6 +46,7 @@ class JobLauncher:
     cluster: Cluster
     defaults: Defaults
     namespaces: tuple[str | None, ...] = (None,)
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
     _jobs: dict[str, Manifest] = field(default_factory=dict)
     _looks: dict[str, _Look] = field(default_factory=dict)
 
@@ -82,7 +85,9 @@ class JobLauncher:
     async def forget(self, name: str) -> None:
         for uid, job in tuple(self._jobs.items()):
             address = self._address(name)
-            if address is not None and _name(job) == name and is_over(job):
+            look = self._looks.get(uid)
+            has_ended = is_over(job) or (look is not None and not look.run.is_live)
+            if address is not None and _name(job) == name and has_ended:
                 await self.cluster.delete(address, uid)
                 self.lost(uid)
 
@@ -115,8 +120,23 @@ class JobLauncher:
         now = asyncio.get_running_loop().time()
         look = self._looks.get(uid)
         if look is None or not look.is_good(job, now):
-            look = self._looks[uid] = _Look(_version(job), now, sight_of(job, await self._pod(job)))
+            look = self._looks[uid] = _Look(_version(job), now, await self._looked(job))
         return look.run
+
+    async def _looked(self, job: Manifest) -> RunSeen:
+        pod = await self._pod(job)
+        changes = keeping_end(job, pod)
+        if changes is not None:
+            meta = Tree(job).within("metadata")
+            job = await self.cluster.patch(Address(JOBS, meta.text("namespace"), meta.text("name")), changes) or job
+            self.saw(job)
+        run = sight_of(job, pod, self.now())
+        if run.phase is not RunPhase.WAITING or run.trouble_reason:
+            return run
+        # Neither the Job nor a container that is being created says what is missing. Their events do.
+        meta = Tree(job if pod is None else pod).within("metadata")
+        told = trouble_in(await self.cluster.events_about(run.owner.namespace, meta.text_or("uid", "")))
+        return run if told is None else sight_of(job, pod, self.now(), told)
 
     async def _pod(self, job: Manifest) -> Manifest | None:
         """The Job's newest; there is one, but for a short time while one is replaced."""

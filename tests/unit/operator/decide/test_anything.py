@@ -181,7 +181,11 @@ def runs(draw: st.DrawFn, owner: Resource, actions: tuple[Action, ...], *, ends:
         report=None if is_live else draw(reports),
         progress=draw(progresses) if is_live else None,
         trouble=draw(words),
-        trouble_reason=draw(st.sampled_from(["", "ImagePullBackOff", "OOMKilled", "DeadlineExceeded", "Evicted"])),
+        trouble_reason=draw(
+            st.sampled_from(
+                ["", "ImagePullBackOff", "OOMKilled", "DeadlineExceeded", "Evicted", "OutOfDisk", "SecretMissing"]
+            )
+        ),
         is_stopping=draw(seldom),
         kinds=draw(st.sampled_from([(), ("record_index",), ("record_index", "column_stats")])),
     )

@@ -44,6 +44,9 @@ class Late:
             await self.meanwhile()
         return found
 
+    async def events_about(self, namespace: str, uid: str) -> Sequence[Manifest]:
+        return await self.cluster.events_about(namespace, uid)
+
     async def create(self, address: Address, manifest: Manifest) -> Manifest:
         return await self.cluster.create(address, manifest)
 
@@ -229,5 +232,76 @@ def test_a_running_pod_is_not_asked_about_again_before_its_job_says_anything() -
         (second,) = await there.launcher.runs()
         assert first == second
         assert first.phase is RunPhase.RUNNING
+
+    play(scene)
+
+
+def test_a_job_that_gets_no_pod_says_what_its_events_say() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        uid = there.objects.there[JOB]["metadata"]["uid"]
+        message = 'pods "x" is forbidden: error looking up service account shop/run: serviceaccount "run" not found'
+        for name, about in (("ours", uid), ("theirs", "another")):
+            there.objects.put(
+                f"/api/v1/namespaces/shop/events/{name}",
+                involvedObject={"uid": about},
+                reason="FailedCreate",
+                message=message if about == uid else "exceeded quota",
+            )
+        (run,) = await there.launcher.runs()
+        assert (run.phase, run.trouble_reason, run.trouble) == (RunPhase.WAITING, "ServiceAccountMissing", message)
+
+    play(scene)
+
+
+def test_an_operator_that_may_not_list_events_says_where_they_are() -> None:
+    async def scene(there: Scene) -> None:
+        there.objects.hidden = ("events",)
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        (run,) = await there.launcher.runs()
+        assert run.trouble == "its pod is not there yet: the events of its Job say why"
+
+    play(scene)
+
+
+def test_a_job_that_a_proxy_keeps_alive_is_ended_once_with_its_report_kept() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        over = pod(ended(0, REPORT.to_json()))
+        over["status"]["containerStatuses"].append({"name": "proxy", "state": {"running": {}}})
+        there.objects.put(POD, **over)
+        writes = there.objects.writes
+        for _ in range(2):
+            (run,) = await there.launcher.runs()
+            assert (run.phase, run.report) == (RunPhase.ENDED, REPORT)
+        assert there.objects.writes == writes + 1
+        assert there.objects.there[JOB]["spec"]["activeDeadlineSeconds"] == 1
+
+        del there.objects.there[POD]
+        there.change(there.launcher, failed("DeadlineExceeded"))
+        (run,) = await there.launcher.runs()
+        assert (run.phase, run.report) == (RunPhase.ENDED, REPORT)
+
+    play(scene)
+
+
+def test_a_run_that_is_lost_with_its_node_can_be_forgotten_before_its_job_is_over() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        lost = pod({"running": {"startedAt": "2026-05-01T12:00:05Z"}})
+        lost["metadata"]["deletionTimestamp"] = "2026-05-01T12:05:00Z"
+        there.objects.put(POD, **lost)
+        (run,) = await there.launcher.runs()
+        assert (run.phase, run.trouble_reason) == (RunPhase.LOST, "NodeLost")
+        await there.launcher.forget(DRIVER_ONLY.name)
+        assert JOB not in there.objects.there
 
     play(scene)
