@@ -23,6 +23,7 @@ class Defaults:
     image: str = "hudi-operator-engine:latest"
     image_pull_policy: str = "IfNotPresent"
     service_account_name: str = "hudi-operator-run"
+    executor_service_account_name: str = "hudi-operator-executor"
     driver: Resources = _RESOURCES
     executor: Resources = _RESOURCES
     scratch_size: str = "50Gi"

@@ -43,7 +43,7 @@ def folders(scratch: str, defaults: Defaults) -> list[Manifest]:
     ]
 
 
-def mounts(scratch: str) -> list[Manifest]:
+def own_mounts(scratch: str) -> list[Manifest]:
     return [{"name": scratch, "mountPath": SCRATCH_PATH}, {"name": "tmp", "mountPath": "/tmp"}]
 
 

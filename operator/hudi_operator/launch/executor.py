@@ -16,8 +16,9 @@ from hudi_operator.launch.container import (
     SCRATCH_PATH,
     amounts_of,
     folders,
-    mounts,
+    own_mounts,
 )
+from hudi_operator.launch.template import mounts, placing, variables, volumes
 from hudi_operator.names import Label
 from hudi_operator.resources.execution import with_defaults
 from hudi_operator.resources.model import Resources
@@ -48,11 +49,14 @@ def annotation_of(order: RunOrder, defaults: Defaults) -> str:
 
 
 def _template(order: RunOrder, defaults: Defaults) -> Manifest:
+    template = order.execution.executor_template
     resources = with_defaults(order.execution.executor, defaults.executor)
     return {
         "apiVersion": "v1",
         "kind": "Pod",
+        "metadata": {"labels": dict(template.labels), "annotations": dict(template.annotations)},
         "spec": {
+            **placing(template),
             # Executors ask nothing of the API: their account needs no rights, and they hold no token of it.
             "automountServiceAccountToken": False,
             "securityContext": POD_SECURITY,
@@ -61,13 +65,13 @@ def _template(order: RunOrder, defaults: Defaults) -> Manifest:
                     "name": CONTAINER,
                     # Spark's executors write to the folder that they are started in.
                     "workingDir": SCRATCH_PATH,
-                    "env": list(ENVIRONMENT),
+                    "env": variables(template, ENVIRONMENT),
                     "resources": amounts_of(Resources(*map(_left_to_template, (resources.requests, resources.limits)))),
                     "securityContext": CONTAINER_SECURITY,
-                    "volumeMounts": mounts(_SCRATCH),
+                    "volumeMounts": mounts(template, own_mounts(_SCRATCH)),
                 }
             ],
-            "volumes": folders(_SCRATCH, defaults),
+            "volumes": volumes(template, folders(_SCRATCH, defaults), {"scratch": _SCRATCH}),
         },
     }
 

@@ -14,9 +14,10 @@ from hudi_operator.launch.container import (
     SCRATCH_PATH,
     amounts_of,
     folders,
-    mounts,
+    own_mounts,
 )
 from hudi_operator.launch.spark import PORTS, SECRETS_PATH, literal, submit_arguments
+from hudi_operator.launch.template import mounts, placing, variables, volumes
 from hudi_operator.names import Label, owner_label
 from hudi_operator.resources.execution import with_defaults
 from hudi_operator.runs import RunOrder
@@ -32,6 +33,7 @@ _MAX_LABEL = 63
 
 def job_of(order: RunOrder, defaults: Defaults) -> Manifest:
     """As it is given to the API: the same for the same order."""
+    execution = order.execution
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -48,12 +50,16 @@ def job_of(order: RunOrder, defaults: Defaults) -> Manifest:
             # One pod, ever: another attempt is another Job, so that never two drivers of one run are alive.
             "backoffLimit": 0,
             "podReplacementPolicy": "Failed",
-            "activeDeadlineSeconds": _given(order.execution.active_deadline_seconds, defaults.active_deadline_seconds),
+            "activeDeadlineSeconds": _given(execution.active_deadline_seconds, defaults.active_deadline_seconds),
             "ttlSecondsAfterFinished": _ttl(order, defaults),
             "template": {
                 "metadata": {
-                    "labels": labels_of(order),
-                    "annotations": {**_annotations(order), **_of_executors(order, defaults)},
+                    "labels": {**execution.driver_template.labels, **labels_of(order)},
+                    "annotations": {
+                        **execution.driver_template.annotations,
+                        **_annotations(order),
+                        **_of_executors(order, defaults),
+                    },
                 },
                 "spec": _pod(order, defaults),
             },
@@ -123,9 +129,10 @@ def _pod(order: RunOrder, defaults: Defaults) -> Manifest:
             execution.termination_grace_period_seconds, defaults.termination_grace_period_seconds
         ),
         "securityContext": POD_SECURITY,
+        **placing(execution.driver_template),
         "containers": [_container(order, defaults)],
         "volumes": [
-            *folders("scratch", defaults),
+            *volumes(execution.driver_template, folders("scratch", defaults)),
             *([executor.VOLUME] if _has_executors(order) else []),
             *(
                 {"name": f"secret-{number}", "secret": {"secretName": name, "defaultMode": 0o440}}
@@ -143,7 +150,7 @@ def _container(order: RunOrder, defaults: Defaults) -> Manifest:
         "imagePullPolicy": execution.image_pull_policy or defaults.image_pull_policy,
         "command": ["hudi-engine"],
         "args": ["run", literal(_request(order))],
-        "env": _environment(order, defaults),
+        "env": variables(execution.driver_template, _environment(order, defaults)),
         "ports": [{"name": name, "containerPort": port} for name, port in PORTS.items()]
         if _has_executors(order)
         else [],
@@ -152,7 +159,7 @@ def _container(order: RunOrder, defaults: Defaults) -> Manifest:
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "securityContext": CONTAINER_SECURITY,
         "volumeMounts": [
-            *mounts("scratch"),
+            *mounts(execution.driver_template, own_mounts("scratch")),
             *([executor.MOUNT] if _has_executors(order) else []),
             *(
                 {"name": f"secret-{number}", "mountPath": f"{SECRETS_PATH}/{name}", "readOnly": True}

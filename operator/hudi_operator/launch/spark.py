@@ -9,7 +9,7 @@ from hudi_operator.launch.container import CONTAINER
 from hudi_operator.launch.executor import TEMPLATE_PATH
 from hudi_operator.names import Label
 from hudi_operator.resources.execution import with_defaults
-from hudi_operator.resources.model import Resources
+from hudi_operator.resources.model import Execution, Resources
 from hudi_operator.resources.schema.values import amount_of
 from hudi_operator.runs import RunOrder
 
@@ -55,6 +55,9 @@ def _settings(order: RunOrder, defaults: Defaults) -> dict[str, str]:
         "spark.kubernetes.authenticate.driver.serviceAccountName": (
             execution.service_account_name or defaults.service_account_name
         ),
+        "spark.kubernetes.authenticate.executor.serviceAccountName": (
+            execution.executor_service_account_name or defaults.executor_service_account_name
+        ),
         # Unique, and of at most 47 characters, as the name of a run is.
         "spark.kubernetes.executor.podNamePrefix": order.name,
         "spark.kubernetes.executor.label.app.kubernetes.io/managed-by": "hudi-operator",
@@ -64,13 +67,28 @@ def _settings(order: RunOrder, defaults: Defaults) -> dict[str, str]:
         "spark.kubernetes.executor.podTemplateContainerName": CONTAINER,
         # Nobody is told of the page, and anybody on the network could read it.
         "spark.ui.enabled": "false",
-        "spark.executor.instances": str(execution.executor_instances or 1),
+        **_number_of_executors(execution),
         # Between the pods of one run goes nothing that others on the network could read or say.
         "spark.authenticate": "true",
         "spark.network.crypto.enabled": "true",
         "spark.io.encryption.enabled": "true",
         **{f"spark.kubernetes.executor.secrets.{name}": f"{SECRETS_PATH}/{name}" for name in order.secrets},
         **_of_executor(with_defaults(execution.executor, defaults.executor)),
+    }
+
+
+def _number_of_executors(execution: Execution) -> dict[str, str]:
+    """Kubernetes has no shuffle service: an executor goes once nobody needs what it holds."""
+    dynamic, instances = execution.dynamic_allocation, execution.executor_instances
+    if dynamic is None:
+        return {"spark.executor.instances": str(instances or 1)}
+    least = dynamic.min_instances or 0
+    return {
+        "spark.dynamicAllocation.enabled": "true",
+        "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+        "spark.dynamicAllocation.minExecutors": str(least),
+        "spark.dynamicAllocation.maxExecutors": str(dynamic.max_instances),
+        "spark.dynamicAllocation.initialExecutors": str(min(max(instances or 1, least), dynamic.max_instances)),
     }
 
 

@@ -15,11 +15,12 @@ _PYTHON: Mapping[Type, type | tuple[type, ...]] = {
     Type.NUMBER: (int, float),
     Type.CLAIM: bool,
     Type.OBJECT: Mapping,
+    Type.FREE: Mapping,
     Type.MAP: Mapping,
     Type.LIST: Sequence,
     Type.QUANTITY: (int, str),
 }
-_NAMED: Mapping[Type, str] = {Type.MAP: "object", Type.QUANTITY: "integer or string"}
+_NAMED: Mapping[Type, str] = {Type.MAP: "object", Type.FREE: "object", Type.QUANTITY: "integer or string"}
 _SHOWN = 120
 
 

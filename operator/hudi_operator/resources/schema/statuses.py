@@ -66,8 +66,9 @@ def _run_fields() -> dict[str, Schema]:
     }
 
 
-def _run(description: str) -> Schema:
-    return group(description, _run_fields())
+def _run(description: str, *, is_terse: bool = False) -> Schema:
+    """`is_terse` where another field of the status describes the same fields."""
+    return group(description, _run_fields(), is_terse=is_terse)
 
 
 def _status(facts: Mapping[str, Schema]) -> Schema:
@@ -174,7 +175,7 @@ def _index() -> Schema:
                 },
             ),
             "activeRun": _run("The run under way."),
-            "history": _list("Ended runs, the newest first.", _run(""), MAX_HISTORY),
+            "history": _list("Ended runs, the newest first.", _run("", is_terse=True), MAX_HISTORY),
             "duplicates": whole(
                 "Record keys that had several rows when the index was built, of each the newest is in it."
             ),
@@ -198,8 +199,8 @@ def _service() -> Schema:
             "lastSuccessfulTime": time("When the last successful run ended."),
             "missedRuns": whole("Scheduled minutes that passed without a run, since the last that had one."),
             "lastRun": _run("The newest ended run."),
-            "active": _list("Runs under way.", _run(""), 16),
-            "history": _list("Ended runs, the newest first.", _run(""), 2 * MAX_HISTORY),
+            "active": _list("Runs under way.", _run("", is_terse=True), 16),
+            "history": _list("Ended runs, the newest first.", _run("", is_terse=True), 2 * MAX_HISTORY),
             "runTokenHandled": _name("The last runToken that was heeded."),
         }
     )

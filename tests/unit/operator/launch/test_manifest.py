@@ -1,6 +1,7 @@
 """Golden manifests stand beside this file; `python -m tests.unit.operator.launch.test_manifest` writes them anew."""
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hudi_operator.decision import Defaults
 from hudi_operator.launch.cluster import Manifest
 from hudi_operator.launch.manifest import job_of
 from hudi_operator.names import Label
-from hudi_operator.resources.model import Resources
+from hudi_operator.resources.model import DynamicAllocation, PodTemplate, Resources
 from hudi_operator.resources.schema.values import amount_of
 from hudi_operator.runs import RunOrder
 from tests.unit.operator.launch.jobs import DRIVER_ONLY, SPARK
@@ -120,6 +121,102 @@ def test_a_memory_limit_below_the_default_request_replaces_both() -> None:
 
 def test_executors_hold_no_token_of_the_api() -> None:
     assert executor_template(SPARK)["spec"]["automountServiceAccountToken"] is False
+
+
+TEMPLATE = PodTemplate(
+    labels={"team": "lake", Label.RUN: "another"},
+    annotations={"sidecar.istio.io/inject": "false"},
+    node_selector={"disk": "fast"},
+    affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {}}},
+    tolerations=({"key": "spot", "operator": "Exists"},),
+    priority_class_name="batch",
+    volumes=({"name": "scratch", "emptyDir": {"sizeLimit": "500Gi"}}, {"name": "rules", "configMap": {"name": "r"}}),
+    env=({"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}, {"name": "TZ", "value": "x"}),
+    volume_mounts=({"name": "rules", "mountPath": "/rules"},),
+)
+
+
+def with_template(**templates: PodTemplate) -> RunOrder:
+    return replace(SPARK, execution=replace(SPARK.execution, **templates))  # type: ignore[arg-type]  # templates only
+
+
+def templated(role: str) -> Any:
+    order = with_template(**{f"{role}_template": TEMPLATE})
+    return pod(order) if role == "driver" else executor_template(order)
+
+
+@pytest.mark.parametrize("role", ["driver", "executor"])
+def test_a_pod_template_is_added_to_the_pods_of_its_role(role: str) -> None:
+    made = templated(role)
+    spec, (container,) = made["spec"], made["spec"]["containers"]
+
+    assert made["metadata"]["labels"]["team"] == "lake"
+    assert made["metadata"]["annotations"]["sidecar.istio.io/inject"] == "false"
+    assert (spec["nodeSelector"], spec["affinity"]) == (TEMPLATE.node_selector, TEMPLATE.affinity)
+    assert (spec["tolerations"], spec["priorityClassName"]) == ([TEMPLATE.tolerations[0]], "batch")
+    assert {"name": "rules", "configMap": {"name": "r"}} in spec["volumes"]
+    assert {"name": "rules", "mountPath": "/rules"} in container["volumeMounts"]
+    assert TEMPLATE.env[0] in container["env"]
+    # Of two variables of one name Kubernetes takes the last.
+    assert [one["value"] for one in container["env"] if one["name"] == "TZ"][-1] == "UTC"
+
+
+@pytest.mark.parametrize(("role", "name"), [("driver", "scratch"), ("executor", "spark-local-dir-1")])
+def test_a_volume_named_scratch_replaces_the_operators_own(role: str, name: str) -> None:
+    spec = templated(role)["spec"]
+
+    found = [volume for volume in spec["volumes"] if volume["name"] in ("scratch", name)]
+    assert found == [{"name": name, "emptyDir": {"sizeLimit": "500Gi"}}]
+    assert {"name": name, "mountPath": "/var/lib/hudi-operator/scratch"} in spec["containers"][0]["volumeMounts"]
+
+
+def test_a_pod_template_changes_nothing_of_the_other_role_and_nothing_of_the_rights() -> None:
+    for_driver = with_template(driver_template=TEMPLATE)
+    assert executor_template(for_driver) == executor_template(SPARK)
+    assert pod(for_driver)["metadata"]["labels"][Label.RUN] == SPARK.name
+
+    for made, before in ((templated("driver"), pod(SPARK)), (templated("executor"), executor_template(SPARK))):
+        spec, other = made["spec"], before["spec"]
+        assert spec["securityContext"] == other["securityContext"]
+        assert spec["automountServiceAccountToken"] is other["automountServiceAccountToken"]
+        assert spec["containers"][0]["securityContext"] == other["containers"][0]["securityContext"]
+
+
+def settings(order: RunOrder) -> dict[str, str]:
+    submitted = next(one["value"] for one in container(order)["env"] if one["name"] == "PYSPARK_SUBMIT_ARGS")
+    pairs = [word.partition("=") for word in shlex.split(submitted) if "=" in word]
+    return {key: value for key, _, value in pairs}
+
+
+def test_executors_run_under_an_account_of_their_own() -> None:
+    named = replace(SPARK, execution=replace(SPARK.execution, executor_service_account_name="reader"))
+    account = "spark.kubernetes.authenticate.executor.serviceAccountName"
+
+    assert settings(SPARK)[account] == "hudi-operator-executor"
+    assert settings(named)[account] == "reader"
+
+
+@pytest.mark.parametrize(
+    ("instances", "allocation", "initial"),
+    [
+        (None, DynamicAllocation(9), "1"),
+        (None, DynamicAllocation(9, 2), "2"),
+        (4, DynamicAllocation(9), "4"),
+        (20, DynamicAllocation(9), "9"),
+    ],
+)
+def test_dynamic_allocation_starts_with_as_many_executors_as_are_given_within_its_bounds(
+    instances: int | None, allocation: DynamicAllocation, initial: str
+) -> None:
+    execution = replace(SPARK.execution, executor_instances=instances, dynamic_allocation=allocation)
+
+    found = settings(replace(SPARK, execution=execution))
+
+    assert found["spark.dynamicAllocation.enabled"] == "true"
+    assert found["spark.dynamicAllocation.shuffleTracking.enabled"] == "true"
+    assert found["spark.dynamicAllocation.maxExecutors"] == "9"
+    assert found["spark.dynamicAllocation.initialExecutors"] == initial
+    assert "spark.executor.instances" not in found
 
 
 if __name__ == "__main__":
