@@ -208,7 +208,7 @@ TABLES = [
                 "conditions": [{"type": "Reconciling", "status": "True", "lastTransitionTime": "2026-05-04T10:59:00Z"}]
             },
         ),
-        "~!Pending TableMissing: -",
+        "!Pending TableMissing: -",
     ),
 ]
 
@@ -479,19 +479,19 @@ RETRIES = [
         "Contention is tried again for ever, and called stalled.",
         INDEX,
         world(*failures(22, 7)),
-        "~!Pending Contention: -",
+        "!Pending Contention: -",
     ),
     (
         "Contention is called stalled while it is tried again, too.",
         INDEX,
         world(*failures(22, 7, ended=700)),
-        "~!Pending Contention: build g1.1 #8",
+        "!Pending Contention: build g1.1 #8",
     ),
     (
         "And while the next attempt runs.",
         INDEX,
         world(*failures(22, 7, ended=70), build(8, begun=10)),
-        "~!Building Contention: -",
+        "!Building Contention: -",
     ),
     (
         "Contention shows that the rest works: faults count from it.",
@@ -526,7 +526,7 @@ RETRIES = [
         "Preempted six times in a row: tried again, and somebody should know.",
         INDEX,
         world(*(build(n, ended=9000 - 1000 * n, exit_code=143, trouble_reason="Preempted") for n in range(1, 7))),
-        "~!Pending Preempted: build g1.1 #7",
+        "!Pending Preempted: build g1.1 #7",
     ),
     ("An error of ours: tried again.", INDEX, world(*failures(70, 1, ended=15)), "~Pending NotBuilt: build g1.1 #2"),
     (
@@ -621,19 +621,19 @@ LIMITS = [
         "A Secret is missing: somebody must make it.",
         INDEX,
         world(build(phase=RunPhase.WAITING, started_at=None, begun=5, trouble_reason="SecretMissing")),
-        "~!Building SecretMissing: -",
+        "!Building SecretMissing: -",
     ),
     (
         "So it is with a service account.",
         INDEX,
         world(build(phase=RunPhase.WAITING, started_at=None, begun=5, trouble_reason="ServiceAccountMissing")),
-        "~!Building ServiceAccountMissing: -",
+        "!Building ServiceAccountMissing: -",
     ),
     (
         "The cluster refuses the pod.",
         INDEX,
         world(build(phase=RunPhase.WAITING, started_at=None, begun=5, trouble_reason="FailedCreate")),
-        "~!Building PodRefused: -",
+        "!Building PodRefused: -",
     ),
     (
         "Nobody is asked to stop twice.",
@@ -1457,7 +1457,7 @@ GROUNDS = [
         "Nobody makes the record index for an hour: somebody should know.",
         BY_CUSTOMER,
         world(seen=at_8(), previous=WAITS_LONG),
-        "~!Pending DependencyNotReady: -",
+        "!Pending DependencyNotReady: -",
     ),
     (
         "The record index is under way for an hour: that is how long it takes.",
@@ -1469,7 +1469,7 @@ GROUNDS = [
         "The record index was given up: after an hour so is what waits for it.",
         BY_CUSTOMER,
         world(seen=at_8(), neighbours=(INDEX,), statuses={INDEX.meta.ref: GIVEN_UP}, previous=WAITS_LONG),
-        "~!Pending DependencyNotReady: -",
+        "!Pending DependencyNotReady: -",
     ),
     (
         "The record index is gone, and what was made on it is whole: ready.",
@@ -1510,7 +1510,7 @@ GROUNDS = [
             statuses={INDEX.meta.ref: WAITS_LONG},
             previous=WAITS_LONG,
         ),
-        "~!Pending DependencyNotReady: -",
+        "!Pending DependencyNotReady: -",
     ),
     (
         "Version 6 has no secondary index, whatever else there is.",

@@ -271,6 +271,8 @@ def _require_sound(situation: tuple[Resource, World]) -> None:
     conditions = [said.condition for said in decision.said]
     assert {Condition.READY, Condition.RECONCILING, Condition.STALLED} <= set(conditions)
     assert len(set(conditions)) == len(conditions)
+    true = {said.condition for said in decision.said if said.status == "True"}
+    assert not {Condition.RECONCILING, Condition.STALLED} <= true
     assert 0 < decision.again_in_seconds <= 600
     is_busy = any(run.is_live for run in (*world.runs, *world.others))
     assert not (isinstance(decision.act, Start) and is_busy)

@@ -1,10 +1,14 @@
 """The table of cases: what is decided, each with a sentence that says why."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from hudi_operator.decide import decide
 from hudi_operator.decision import Start, World
 from hudi_operator.resources.model import HudiTable, IndexType, Resource
+from hudi_operator.status import status_of
 from hudi_operator.words import Condition
 from tests.unit.operator.decide import cases_index, cases_removal, cases_service, cases_sharing, cases_table
 from tests.unit.operator.decide.expected import shown
@@ -98,6 +102,27 @@ def test_a_table_that_is_too_old_for_an_index_says_which_version_it_takes() -> N
     said = decide(cases_index.PARTITION_STATS, world()).said[0].message
 
     assert said.startswith("the table has version 6, and PartitionStats takes 8 or later: upgrade the table")
+
+
+def test_a_wait_that_is_stalled_stays_stalled_until_something_is_done() -> None:
+    """Its own status, in which Reconciling is no longer true, must not begin the hour anew."""
+    index, waiting = cases_index.BY_CUSTOMER, world(seen=seen(version=8), previous=cases_index.WAITS_LONG)
+    shown_first = status_of(index, waiting, decide(index, waiting))
+
+    later = replace(waiting, now=waiting.now + timedelta(minutes=1), previous=shown_first)
+    another = replace(later, seen=None)
+
+    assert shown(decide(index, later)) == "!Pending DependencyNotReady: -"
+    assert shown(decide(index, another)) == "~Pending NotObserved: -"
+    assert status_of(index, later, decide(index, later))["conditions"] == shown_first["conditions"]
+
+
+@pytest.mark.parametrize(("resource", "world"), [each[1:3] for each in CASES], ids=[each[0] for each in CASES])
+def test_reconciling_and_stalled_are_never_both_true(resource: Resource, world: World) -> None:
+    """A reader of kstatus takes the first of the two that is true and looks no further."""
+    true = {said.condition for said in decide(resource, world).said if said.status == "True"}
+
+    assert not {Condition.RECONCILING, Condition.STALLED} <= true
 
 
 @pytest.mark.parametrize(("resource", "world"), [each[1:3] for each in CASES], ids=[each[0] for each in CASES])

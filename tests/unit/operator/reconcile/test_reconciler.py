@@ -91,6 +91,7 @@ def test_a_name_that_is_taken_is_said_and_said_no_more_often_than_once() -> None
 
     assert again == 30
     assert scene.conditions(RECORDS)["Stalled"] == ("True", "NameConflict")
+    assert scene.conditions(RECORDS)["Reconciling"] == ("False", "NameConflict")
     told = len(scene.around.events)
     scene.around.said.clear()
     step(scene, RECORDS)
