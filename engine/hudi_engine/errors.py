@@ -13,11 +13,12 @@
     ├── UnsafePath           19  a name that leads outside the table
     ├── Contradiction        20  the table or the configuration says two things that cannot both hold
     ├── Busy                 21  another runner works on the same plan, and lives          (retry)
-    ├── LockUnavailable      22  the lock was not obtained, or its service is not reached  (retry)
+    ├── LockUnavailable      22  others held the lock for all of the time given            (retry)
     ├── LockLost             23  the lock may be another's by now; nothing was published   (retry)
     ├── Superseded           24  a newer attempt took this plan over; nothing was published
     ├── TimedOut             25  others did not finish in the time given; what was begun is undone   (retry)
-    └── PlanChanged          26  what would be built is not what was approved; nothing was written
+    ├── PlanChanged          26  what would be built is not what was approved; nothing was written
+    └── LockUnreachable      27  the service that keeps the lock does not answer           (retry)
 
 Raise leaves only. Each message says what was found, what was expected, where, and what to do next. The number is
 the exit code of `hudi-engine`; `retry` says whether the same call may succeed later with nothing else changed.
@@ -125,7 +126,7 @@ class Busy(EngineError):
 
 
 class LockUnavailable(EngineError):
-    """The table's lock was not obtained in the time given, or whoever keeps it does not answer."""
+    """Others held the table's lock for all of the time given."""
 
     exit_code = 22
     retry = True
@@ -155,3 +156,10 @@ class PlanChanged(EngineError):
     """What would be built now is not what somebody has planned and approved; nothing was written."""
 
     exit_code = 26
+
+
+class LockUnreachable(EngineError):
+    """The service that keeps the table's lock does not answer: no writer can commit."""
+
+    exit_code = 27
+    retry = True

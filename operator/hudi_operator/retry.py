@@ -19,7 +19,7 @@ class FailureClass(StrEnum):
     CONFIGURATION = "configuration"  # never tried again before somebody changes something
     CONTENTION = "contention"  # others were in the way: tried again for as long as it takes
     INFRASTRUCTURE = "infrastructure"
-    DISRUPTION = "disruption"  # the cluster took the node away: tried again for as long as it takes
+    DISRUPTION = "disruption"  # a node or the lock's service went away: tried again for as long as it takes
     OUT_OF_MEMORY = "out of memory"  # once more: what else ran there may have been the cause
     OUT_OF_DISK = "out of disk"  # as memory
     INTERNAL = "internal"
@@ -28,6 +28,8 @@ class FailureClass(StrEnum):
 _CLASSES = {
     Reason.BAD_CONFIGURATION: FailureClass.CONFIGURATION,
     Reason.CONTENTION: FailureClass.CONTENTION,
+    # Its service may be away for long, and no run can do anything about that.
+    Reason.LOCK_UNAVAILABLE: FailureClass.DISRUPTION,
     Reason.INFRASTRUCTURE: FailureClass.INFRASTRUCTURE,
     Reason.DEADLINE_EXCEEDED: FailureClass.INFRASTRUCTURE,
     Reason.IMAGE_PULL_FAILED: FailureClass.INFRASTRUCTURE,
@@ -65,6 +67,7 @@ _BY_EXIT_CODE = {
     24: Reason.CONTENTION,
     25: Reason.CONTENTION,
     26: Reason.PLAN_CHANGED,
+    27: Reason.LOCK_UNAVAILABLE,
     130: Reason.INFRASTRUCTURE,
     # SIGKILL is sent by people, kubelets and kernels. Only OOMKilled, above the exit code, says that memory ran out.
     137: Reason.INFRASTRUCTURE,

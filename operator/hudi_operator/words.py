@@ -41,6 +41,7 @@ class Condition(StrEnum):
     STALLED = "Stalled"
     # of a HudiTable
     REACHABLE = "Reachable"
+    LOCK_AVAILABLE = "LockAvailable"
     METADATA_CONSISTENT = "MetadataConsistent"
     TIMELINE_HEALTHY = "TimelineHealthy"
     UNIQUE = "Unique"
@@ -116,6 +117,7 @@ class Reason(StrEnum):
     RETRIES_EXHAUSTED = "RetriesExhausted"
     BAD_CONFIGURATION = "BadConfiguration"
     CONTENTION = "Contention"
+    LOCK_UNAVAILABLE = "LockUnavailable"
     INFRASTRUCTURE = "Infrastructure"
     OUT_OF_MEMORY = "OutOfMemory"
     OUT_OF_DISK = "OutOfDisk"

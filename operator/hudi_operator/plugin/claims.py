@@ -10,6 +10,7 @@ _WELL = {
     Condition.READY: "True",
     Condition.STALLED: "False",
     Condition.REACHABLE: "True",
+    Condition.LOCK_AVAILABLE: "True",
     Condition.METADATA_CONSISTENT: "True",
     Condition.TIMELINE_HEALTHY: "True",
     Condition.UNIQUE: "True",
@@ -68,6 +69,8 @@ _REMEDIES = {
     Reason.RETRIES_EXHAUSTED: "see the message of the last run; a change of the spec or a token begins anew",
     Reason.BAD_CONFIGURATION: "the run refused what it was given: correct the spec as the message says",
     Reason.CONTENTION: "others hold the table's lock or never pause: it is tried again; see the writers' lock settings",
+    Reason.LOCK_UNAVAILABLE: "see that ZooKeeper runs and is reached from the runs' pods: no writer can commit "
+    "without it",
     Reason.INFRASTRUCTURE: "nothing, if it passes; else see the run's pod or folder",
     Reason.OUT_OF_MEMORY: "raise execution.driver.resources.limits.memory",
     Reason.INTERNAL: "a fault of ours: report the message",
