@@ -122,7 +122,7 @@ def ending_of(run: RunSeen) -> tuple[Reason, str]:
     if _has_succeeded(run):
         return Reason.SUCCEEDED, _cut(said)
     if run.trouble_reason in _BY_TROUBLE:
-        return _BY_TROUBLE[run.trouble_reason], _cut(run.trouble or run.trouble_reason)
+        return _BY_TROUBLE[run.trouble_reason], _cut(run.trouble or said or run.trouble_reason)
     reason, why = _by_exit_code(run)
     return reason, _cut(said or why)
 

@@ -8,15 +8,20 @@ from datetime import UTC, datetime
 from hudi_operator.decision import Defaults
 from hudi_operator.launch.cluster import JOBS, PODS, Address, AlreadyThere, Cluster, Forbidden, Manifest
 from hudi_operator.launch.events import trouble_in
-from hudi_operator.launch.job_sight import is_ending, is_over, is_run, keeping_end, sight_of, uid_of
+from hudi_operator.launch.job_sight import AT_ONCE_SECONDS, is_ending, is_over, is_run, keeping_end, sight_of, uid_of
 from hudi_operator.launch.manifest import MANAGED_BY, job_of
+from hudi_operator.launch.pod_sight import end_of
 from hudi_operator.launch.protocol import NameConflict, NotStarted
 from hudi_operator.names import Annotation, Label
 from hudi_operator.resources.tree import Tree
 from hudi_operator.runs import RunOrder, RunPhase, RunSeen
 
-OURS = ",".join((*(f"{key}={value}" for key, value in MANAGED_BY.items()), Label.RUN))
+_OURS = ",".join(f"{key}={value}" for key, value in MANAGED_BY.items())
+OURS = f"{_OURS},{Label.RUN}"
 """Selects the Jobs that are runs."""
+PODS_OF_OURS = f"{_OURS},{Label.ACTION}"
+"""Selects their pods, and not those of Spark's executors."""
+_OF_JOB = "batch.kubernetes.io/controller-uid"
 _WAITING_SECONDS = 10.0
 
 
@@ -40,7 +45,8 @@ class JobLauncher:
 
     A run that is stopped is given a deadline that is over: its Job stays and says that it failed, with how many
     attempts there were, where a Job that is deleted says nothing. The Jobs are listed once and then told of by the
-    watch (`saw`, `lost`); pods are read when something is to be learnt of them.
+    watch (`saw`, `lost`); pods are read when something is to be learnt of them, but for those that are being deleted
+    (`saw_pod`).
     """
 
     cluster: Cluster
@@ -49,6 +55,7 @@ class JobLauncher:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     _jobs: dict[str, Manifest] = field(default_factory=dict)
     _looks: dict[str, _Look] = field(default_factory=dict)
+    _last_pods: dict[str, Manifest] = field(default_factory=dict)
 
     async def start(self, order: RunOrder) -> None:
         address = Address(JOBS, order.owner.namespace, order.name)
@@ -77,7 +84,10 @@ class JobLauncher:
         address = self._address(name)
         if address is None:
             return
-        changes = {"metadata": {"annotations": {Annotation.STOP: name}}, "spec": {"activeDeadlineSeconds": 1}}
+        changes = {
+            "metadata": {"annotations": {Annotation.STOP: name}},
+            "spec": {"activeDeadlineSeconds": AT_ONCE_SECONDS},
+        }
         job = await self.cluster.patch(address, changes)
         if job is not None:
             self.saw(job)
@@ -115,6 +125,19 @@ class JobLauncher:
         """The Job is not there any more."""
         self._jobs.pop(uid, None)
         self._looks.pop(uid, None)
+        self._last_pods.pop(uid, None)
+
+    def saw_pod(self, pod: Manifest) -> bool:
+        """Whether the pod tells of an end that nobody can read from it later, for it is being deleted."""
+        meta = Tree(pod).within("metadata")
+        uid = meta.texts("labels").get(_OF_JOB, "")
+        look = self._looks.get(uid)
+        is_known = look is not None and look.run.exit_code is not None
+        if uid not in self._jobs or is_known or not meta.has("deletionTimestamp") or not end_of(Tree(pod)):
+            return False
+        self._last_pods[uid] = pod
+        self._looks.pop(uid, None)
+        return True
 
     async def _seen(self, uid: str, job: Manifest) -> RunSeen:
         now = asyncio.get_running_loop().time()
@@ -141,8 +164,10 @@ class JobLauncher:
     async def _pod(self, job: Manifest) -> Manifest | None:
         """The Job's newest; there is one, but for a short time while one is replaced."""
         meta = Tree(job).within("metadata")
-        own = f"batch.kubernetes.io/controller-uid={meta.text('uid')}"
-        pods = await self.cluster.listed(Address(PODS, meta.text("namespace")), own)
+        uid = meta.text("uid")
+        if uid in self._last_pods:
+            return self._last_pods[uid]
+        pods = await self.cluster.listed(Address(PODS, meta.text("namespace")), f"{_OF_JOB}={uid}")
         return max(pods, key=lambda pod: Tree(pod).within("metadata").text_or("creationTimestamp", ""), default=None)
 
     def _address(self, name: str) -> Address | None:

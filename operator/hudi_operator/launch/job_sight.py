@@ -15,6 +15,9 @@ from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.words import Kind
 
 _ENDING = ("FailureTarget", "SuccessCriteriaMet")
+_FAILING = ("FailureTarget", "Failed")
+AT_ONCE_SECONDS = 1
+"""The deadline of a Job that is to be ended: it is over when it is set."""
 _ENDED_BY_SIGNAL = (128 + 9, 128 + 15)
 
 
@@ -54,16 +57,19 @@ def is_over(job: Manifest) -> bool:
 
 
 def keeping_end(job: Manifest, pod: Manifest | None) -> Manifest | None:
-    """The changes that end a Job whose engine has ended and whose pod goes on, and keep how it ended; None if not so.
+    """The changes that keep how the engine ended in the Job, where its pod goes away or would not; else None.
 
-    A container that was injected into the pod keeps the Job alive. The Job ends with its deadline, and takes the pod
-    along together with the engine's report.
+    A pod that is deleted, at the deadline or because somebody stops the run, takes the engine's report along. A pod
+    with an injected container that does not end keeps the Job alive, and so the Job is ended by a deadline.
     """
     tree = None if pod is None else Tree(pod)
-    if is_over(job) or _kept(Tree(job)) is not None or not Container.of(tree).others_run:
+    ended = end_of(tree)
+    if tree is None or not ended or _kept(Tree(job)) is not None:
         return None
-    ended = json.dumps(dict(end_of(tree)))
-    return {"metadata": {"annotations": {Label.ENDED: ended}}, "spec": {"activeDeadlineSeconds": 1}}
+    keeping = {"metadata": {"annotations": {Label.ENDED: json.dumps(dict(ended))}}}
+    if not is_over(job) and Container.of(tree).others_run:
+        return {**keeping, "spec": {"activeDeadlineSeconds": AT_ONCE_SECONDS}}
+    return keeping if tree.within("metadata").has("deletionTimestamp") else None
 
 
 def is_ending(job: Manifest) -> bool:
@@ -119,8 +125,8 @@ def _fate(job: Tree, pod: Tree | None, now: datetime, told: Trouble | None) -> _
     kept = _kept(job)
     state = kept or Container.of(pod)
     if kept is not None or (end is None and state.others_run):
-        # Somebody put a container into the pod that does not end by itself. The engine's end is the end of the run.
-        end = _End(state.ended_at, "" if state.exit_code == 0 else "Failed")
+        # The engine's end is the end of the run, whatever becomes of the pod.
+        end = _End(state.ended_at, _why_ended(job, state))
     if end is None:
         return _lost(job, pod) if state.exit_code is None and is_lost(pod, now) else _live(job, pod, state, told)
     if state.exit_code is None:
@@ -137,8 +143,18 @@ def _fate(job: Tree, pod: Tree | None, now: datetime, told: Trouble | None) -> _
     )
 
 
+def _why_ended(job: Tree, state: Container) -> str:
+    """The deadline of the run, unless somebody shortened it in order to end the Job."""
+    is_own = job.within("spec").whole("activeDeadlineSeconds") != AT_ONCE_SECONDS
+    for condition in job.within("status").trees("conditions"):
+        is_so = condition.text_or("status", "") == "True" and condition.text_or("type", "") in _FAILING
+        if is_own and is_so and condition.text_or("reason", "") == "DeadlineExceeded":
+            return "DeadlineExceeded"
+    return "" if state.exit_code == 0 else "Failed"
+
+
 def _kept(job: Tree) -> Container | None:
-    """How the engine ended, of a Job that was ended after it."""
+    """How the engine ended, where the Job keeps it."""
     text = job.within("metadata").texts("annotations").get(Label.ENDED)
     return None if text is None else Container.ended(Tree(json.loads(text)), others_run=False)
 

@@ -83,13 +83,14 @@ class Container:
     @staticmethod
     def ended(state: Tree, *, others_run: bool) -> "Container":
         said = state.text_or("message", "").strip()
+        report = report_in(said)
         return Container(
             started_at=time_in(state, "startedAt"),
             ended_at=time_in(state, "finishedAt"),
             exit_code=state.whole("exitCode"),
             reason=state.text_or("reason", ""),
-            words=cut(said.splitlines()[-1]) if said else "",
-            report=report_in(said),
+            words=cut(said.splitlines()[-1]) if said and report is None else "",
+            report=report,
             others_run=others_run,
         )
 

@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 
+from hudi_engine.contract import JobReport, Outcome
 from hudi_operator.decision import Defaults
 from hudi_operator.launch.cluster import JOBS, Address, Cluster, Manifest
 from hudi_operator.launch.job import JobLauncher
 from hudi_operator.launch.protocol import NameConflict, NotStarted
+from hudi_operator.retry import ending_of
 from hudi_operator.runs import RunPhase
+from hudi_operator.words import Reason
 from tests.unit.operator.kube.objects import Objects, client_of
 from tests.unit.operator.launch.jobs import COMPLETE, DRIVER_ONLY, REPORT, ended, failed, job, pod
 
@@ -303,5 +306,40 @@ def test_a_run_that_is_lost_with_its_node_can_be_forgotten_before_its_job_is_ove
         assert (run.phase, run.trouble_reason) == (RunPhase.LOST, "NodeLost")
         await there.launcher.forget(DRIVER_ONLY.name)
         assert JOB not in there.objects.there
+
+    play(scene)
+
+
+def test_a_run_that_is_stopped_keeps_the_report_of_a_pod_that_is_gone() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        await there.launcher.stop(DRIVER_ONLY.name)
+        interrupted = JobReport(Outcome.INTERRUPTED, 143, reason="stopped at the base")
+        gone = pod(ended(143, interrupted.to_json(), "Error"))
+        uid = there.objects.there[JOB]["metadata"]["uid"]
+        gone["metadata"] |= {"labels": {"batch.kubernetes.io/controller-uid": uid}}
+        assert not there.launcher.saw_pod(gone)
+        gone["metadata"] |= {"deletionTimestamp": "2026-05-01T12:08:30Z"}
+        assert there.launcher.saw_pod(gone)
+
+        (run,) = await there.launcher.runs()
+        there.change(there.launcher, failed("DeadlineExceeded"))
+        await there.another.list_jobs()
+        (later,) = await there.launcher.runs()
+        (seen_by_another,) = await there.another.runs()
+        assert {each.phase for each in (run, later, seen_by_another)} == {RunPhase.ENDED}
+        assert [each.report for each in (run, later, seen_by_another)] == [interrupted] * 3
+        assert ending_of(later) == (Reason.INFRASTRUCTURE, "stopped at the base")
+
+    play(scene)
+
+
+def test_a_pod_of_a_job_that_is_not_ours_is_passed_by() -> None:
+    async def scene(there: Scene) -> None:
+        foreign = pod(ended(0, REPORT.to_json()))
+        foreign["metadata"] |= {"deletionTimestamp": "2026-05-01T12:08:30Z"}
+        assert not there.launcher.saw_pod(foreign)
 
     play(scene)

@@ -1,9 +1,10 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from hudi_engine.contract import Action
+from hudi_engine.contract import Action, Outcome
 from hudi_operator.launch.cluster import Manifest
 from hudi_operator.launch.events import trouble_in
 from hudi_operator.launch.job_sight import is_run, keeping_end, sight_of
@@ -274,6 +275,26 @@ def test_a_job_whose_only_container_has_ended_is_left_to_end_by_itself() -> None
     assert keeping_end(job(), pod(ended(0, REPORT.to_json()))) is None
     assert keeping_end(job(), with_proxy(pod(RUNNING), RUNNING)) is None
     assert keeping_end(job(), None) is None
+
+
+def test_the_report_of_a_run_that_passed_its_deadline_is_kept_and_so_is_why_it_ended() -> None:
+    late = job(DRIVER_ONLY, {"type": "FailureTarget", "reason": "DeadlineExceeded"})
+    interrupted = replace(REPORT, outcome=Outcome.INTERRUPTED, exit_code=143, reason="stopped at the base")
+    changes: Any = keeping_end(late, of_deleted(pod(ended(143, interrupted.to_json(), "Error"))))
+    late["metadata"]["annotations"] |= changes["metadata"]["annotations"]
+
+    run = sight(late, None)
+
+    assert "spec" not in changes
+    assert (run.phase, run.report, ending_of(run)) == (
+        RunPhase.ENDED,
+        interrupted,
+        (Reason.DEADLINE_EXCEEDED, "stopped at the base"),
+    )
+
+
+def test_a_pod_that_stays_keeps_its_report_itself() -> None:
+    assert keeping_end(job(DRIVER_ONLY, failed()), pod(ended(143, REPORT.to_json(), "Error"))) is None
 
 
 def event(reason: str, message: str, at: str = "2026-05-01T12:00:02Z") -> dict[str, Any]:
