@@ -71,7 +71,7 @@ def is_token_handled(index: MetadataIndex, case: Case) -> bool:
     heeded = [past.has_succeeded for past in case.past if past.action in _HEEDING and past.trigger.endswith(mark)]
     if any(heeded):
         return True
-    handled = case.world.previous.get("rebuildTokenHandled")
+    handled = case.world.previous.get("lastHandledRebuildToken")
     if handled is not None or heeded or any(run.trigger.endswith(mark) for run in case.live):
         return handled == token
     return index_of(index, case).state is IndexState.COMPLETE and finding_of(index, case) is None

@@ -176,7 +176,7 @@ def filled(schema: Schema) -> Any:
             return [filled(schema.entry)] if schema.entry is not None else []
         case Type.CLAIM:
             return True
-        case Type.WHOLE | Type.NUMBER:
+        case Type.WHOLE:
             return 7
     if schema.choices:
         return schema.choices[0]

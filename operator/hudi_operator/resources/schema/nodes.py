@@ -13,7 +13,6 @@ _NOT_OF_CEL = re.compile(r"\\(?!u[0-9a-f]{4})")
 class Type(StrEnum):
     TEXT = "string"
     WHOLE = "integer"
-    NUMBER = "number"
     CLAIM = "boolean"
     OBJECT = "object"
     FREE = "free"

@@ -400,7 +400,7 @@ BUILDS = [
 def under_way(phase: str, message: str = "") -> dict[str, object]:
     """A status that tells of the first attempt as it was then."""
     run = {"name": "x", "action": "build", "trigger": EPOCH, "attempt": 1, "startTime": "2026-05-04T11:59:00Z"}
-    return {"activeRun": {**run, "phase": phase, "message": message}}
+    return {"activeRuns": [{**run, "phase": phase, "message": message}]}
 
 
 RETRIES = [
@@ -1215,25 +1215,25 @@ TOKENS = [
     (
         "A token that was heeded asks for nothing.",
         TOKEN,
-        world(seen=seen(COMPLETE), previous={"rebuildTokenHandled": "again"}),
+        world(seen=seen(COMPLETE), previous={"lastHandledRebuildToken": "again"}),
         "+Ready IndexInSync: -",
     ),
     (
         "A new token: drop it.",
         TOKEN,
-        world(seen=seen(COMPLETE), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(COMPLETE), previous={"lastHandledRebuildToken": ""}),
         f"~Recovering Rebuilding: drop {TOKEN_TRIGGER} #1",
     ),
     (
         "A new token: drop what is stale, whatever the guard.",
         TOKEN,
-        world(seen=seen(STALE), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(STALE), previous={"lastHandledRebuildToken": ""}),
         f"~Recovering Rebuilding: drop {TOKEN_TRIGGER} #1",
     ),
     (
         "A new token: build what a writer has deleted, whatever the guard.",
         TOKEN,
-        world(READY_BEFORE, seen=seen(DELETED), previous={"rebuildTokenHandled": ""}),
+        world(READY_BEFORE, seen=seen(DELETED), previous={"lastHandledRebuildToken": ""}),
         f"~Pending Rebuilding: build {TOKEN_TRIGGER} #1",
     ),
     (
@@ -1245,7 +1245,9 @@ TOKENS = [
     (
         "The token's drop is done: build it as any other.",
         TOKEN,
-        world(a_run(TOKEN, Action.DROP, TOKEN_TRIGGER, ended=15, report=DROPPED), previous={"rebuildTokenHandled": ""}),
+        world(
+            a_run(TOKEN, Action.DROP, TOKEN_TRIGGER, ended=15, report=DROPPED), previous={"lastHandledRebuildToken": ""}
+        ),
         "~Pending NotBuilt: build g1.1 #1",
     ),
     (
@@ -1255,26 +1257,26 @@ TOKENS = [
             a_run(TOKEN, Action.DROP, TOKEN_TRIGGER, ended=95, report=DROPPED),
             build(of=TOKEN, ended=15, report=READY),
             seen=seen(COMPLETE),
-            previous={"rebuildTokenHandled": ""},
+            previous={"lastHandledRebuildToken": ""},
         ),
         "+Ready IndexInSync: -",
     ),
     (
         "A new token while somebody builds it: wait for that first.",
         TOKEN,
-        world(seen=seen(ELSEWHERE), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(ELSEWHERE), previous={"lastHandledRebuildToken": ""}),
         "~Building BuildingElsewhere: -",
     ),
     (
         "A new token, suspended: nothing is dropped.",
         replace(TOKEN, suspend=True),
-        world(seen=seen(COMPLETE), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(COMPLETE), previous={"lastHandledRebuildToken": ""}),
         "Suspended Suspended: -",
     ),
     (
         "`files` is not dropped by a token.",
         an_index(index_type=IndexType.FILES, rebuild_token="again"),
-        world(seen=seen(replace(COMPLETE, name="files")), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(replace(COMPLETE, name="files")), previous={"lastHandledRebuildToken": ""}),
         "+Ready IndexInSync: -",
     ),
 ]
@@ -1396,7 +1398,7 @@ KINDS = [
     (
         "Another token on column stats of other columns drops it, to build it anew.",
         replace(COLUMN_STATS, columns=("price", "date"), rebuild_token="again"),
-        world(seen=seen(complete("column_stats")), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(complete("column_stats")), previous={"lastHandledRebuildToken": ""}),
         f"~Recovering Rebuilding: drop {TOKEN_TRIGGER} #1",
     ),
     (

@@ -321,7 +321,7 @@ MEANWHILE = [
         beside(
             others=(shared(),),
             seen=seen(replace(COMPLETE, name="column_stats")),
-            previous=built_before(rebuildTokenHandled="1"),
+            previous=built_before(lastHandledRebuildToken="1"),
         ),
         "~Pending TableBusy: -",
     ),
