@@ -7,7 +7,7 @@ from typing import Any, Final
 import yaml
 
 from hudi_operator.resources.refusals import LONG_NAME
-from hudi_operator.resources.schema.nodes import ChangeRule, Rule, Schema, Type, cel_text, rules_of
+from hudi_operator.resources.schema.nodes import ChangeRule, Rule, Schema, Type, rules_of
 from hudi_operator.resources.schema.specs import SPECS
 from hudi_operator.resources.schema.statuses import STATUSES
 from hudi_operator.resources.schema.values import MAX_NAME
@@ -17,6 +17,11 @@ from tools.resource_page import reference
 
 ROOT: Final = Path(__file__).parents[1]
 
+_TYPES: Final[Mapping[Type, Mapping[str, object]]] = {
+    Type.MAP: {"type": "object"},
+    Type.FREE: {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    Type.QUANTITY: {"x-kubernetes-int-or-string": True},
+}
 _BOUNDS: Final = {
     Type.TEXT: ("minLength", "maxLength"),
     Type.WHOLE: ("minimum", "maximum"),
@@ -84,17 +89,16 @@ def _column(column: Column) -> dict[str, object]:
     return {**shown, "priority": 1} if column.is_wide else shown
 
 
-def _schema(schema: Schema) -> dict[str, object]:
-    made: dict[str, object] = {"description": schema.description} if schema.description else {}
-    if schema.type is Type.QUANTITY:
-        made |= {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
-    else:
-        made |= {"type": "object" if schema.type is Type.MAP else schema.type.value}
+def _schema(schema: Schema, *, is_told: bool = True) -> dict[str, object]:
+    made: dict[str, object] = {"description": schema.description} if schema.description and is_told else {}
+    made |= _TYPES.get(schema.type, {"type": schema.type.value})
     made |= _details(schema)
+    is_told = is_told and not schema.is_terse
     if schema.fields:
-        made["properties"] = {name: _schema(of) for name, of in schema.fields.items()}
+        made["properties"] = {name: _schema(of, is_told=is_told) for name, of in schema.fields.items()}
     if schema.entry is not None:
-        made["items" if schema.type is Type.LIST else "additionalProperties"] = _schema(schema.entry)
+        entry = _schema(schema.entry, is_told=is_told)
+        made["items" if schema.type is Type.LIST else "additionalProperties"] = entry
     if schema.rules or schema.changes:
         made["x-kubernetes-validations"] = [_rule(rule) for rule in rules_of(schema)]
     return made
@@ -123,13 +127,11 @@ def _default(schema: Schema) -> object:
 
 def _list_type(schema: Schema) -> str | None:
     if schema.type is Type.LIST:
-        return "map" if schema.keys else "set" if schema.is_set else "atomic"
+        return "map" if schema.keys else "set" if schema.is_set else None  # atomic
     return None
 
 
 def _rule(rule: Rule | ChangeRule) -> dict[str, object]:
-    if isinstance(rule, Rule) and rule.found:
-        return {"rule": rule.cel, "messageExpression": f"{rule.found} + {cel_text(f': {rule.message}')}"}
     return {"rule": rule.cel, "message": rule.message}
 
 

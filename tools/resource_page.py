@@ -52,9 +52,12 @@ def _words(schema: Schema, *, is_required: bool) -> str:
 
 
 def _type(schema: Schema) -> str:
-    return {Type.MAP: "map of texts", Type.TEXT: schema.format or "text", Type.WHOLE: "whole number"}.get(
-        schema.type, schema.type.value
-    )
+    return {
+        Type.MAP: "map of texts",
+        Type.FREE: "object of Kubernetes",
+        Type.TEXT: schema.format or "text",
+        Type.WHOLE: "whole number",
+    }.get(schema.type, schema.type.value)
 
 
 def _listed(schema: Schema, path: str) -> str:

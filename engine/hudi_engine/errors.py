@@ -13,12 +13,13 @@
     ├── UnsafePath           19  a name that leads outside the table
     ├── Contradiction        20  the table or the configuration says two things that cannot both hold
     ├── Busy                 21  another runner works on the same plan, and lives          (retry)
-    ├── LockUnavailable      22  the lock was not obtained, or its service is not reached  (retry)
+    ├── LockUnavailable      22  others held the lock for all of the time given            (retry)
     ├── LockLost             23  the lock may be another's by now; nothing was published   (retry)
     ├── Superseded           24  a newer attempt took this plan over; nothing was published
     ├── TimedOut             25  others did not finish in the time given; what was begun is undone   (retry)
     ├── PlanChanged          26  what would be built is not what was approved; nothing was written
-    └── NotAllowed           27  the policy of whoever asks does not allow it; nothing was opened
+    ├── NotAllowed           27  the policy of whoever asks does not allow it; nothing was opened
+    └── LockUnreachable      28  the service that keeps the lock does not answer           (retry)
 
 Raise leaves only. Each message says what was found, what was expected, where, and what to do next. The number is
 the exit code of `hudi-engine`; `retry` says whether the same call may succeed later with nothing else changed.
@@ -126,7 +127,7 @@ class Busy(EngineError):
 
 
 class LockUnavailable(EngineError):
-    """The table's lock was not obtained in the time given, or whoever keeps it does not answer."""
+    """Others held the table's lock for all of the time given."""
 
     exit_code = 22
     retry = True
@@ -162,3 +163,10 @@ class NotAllowed(EngineError):
     """Whoever asks on behalf of others does not let them open this; nothing was opened."""
 
     exit_code = 27
+
+
+class LockUnreachable(EngineError):
+    """The service that keeps the table's lock does not answer: no writer can commit."""
+
+    exit_code = 28
+    retry = True

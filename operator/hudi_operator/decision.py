@@ -7,9 +7,14 @@ from typing import Literal
 
 from hudi_engine.contract import TableSeen, TableUnseen
 from hudi_operator.policy import Policy
-from hudi_operator.resources.model import HudiTable, MetadataIndex, Ref, TableService
+from hudi_operator.resources.model import HudiTable, MetadataIndex, Ref, Resources, TableService
 from hudi_operator.runs import RunKey, RunOrder, RunSeen
 from hudi_operator.words import Condition, Reason, State
+
+# The memory is twice what the engine is told to fill. Both amounts are given, since a quota may demand them.
+_RESOURCES = Resources(
+    requests={"cpu": "1", "memory": "4Gi", "ephemeral-storage": "1Gi"}, limits={"cpu": "2", "memory": "4Gi"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +24,11 @@ class Defaults:
     image: str = "hudi-operator-engine:latest"
     image_pull_policy: str = "IfNotPresent"
     service_account_name: str = "hudi-operator-run"
+    executor_service_account_name: str = "hudi-operator-executor"
+    driver: Resources = _RESOURCES
+    executor: Resources = _RESOURCES
+    scratch_size: str = "50Gi"
+    tmp_size: str = "1Gi"
     memory_bytes: int = 2 << 30
     retry_limit: int = 5
     backoff_seconds: int = 10

@@ -34,6 +34,8 @@ class Label(StrEnum):
     ATTEMPT = f"{GROUP}/attempt"
     BASE_PATH = f"{GROUP}/base-path"
     KINDS = f"{GROUP}/kinds"
+    ENDED = f"{GROUP}/ended"
+    EXECUTOR_TEMPLATE = f"{GROUP}/executor-template"
 
 
 def run_name(meta: Meta, action: Action, trigger: str, attempt: int) -> str:

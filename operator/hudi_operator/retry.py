@@ -9,7 +9,7 @@ from hudi_engine.contract import Action, Outcome
 from hudi_operator.decision import Defaults
 from hudi_operator.names import digest
 from hudi_operator.resources.model import Execution
-from hudi_operator.runs import RunSeen
+from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.words import Reason
 
 
@@ -19,7 +19,9 @@ class FailureClass(StrEnum):
     CONFIGURATION = "configuration"  # never tried again before somebody changes something
     CONTENTION = "contention"  # others were in the way: tried again for as long as it takes
     INFRASTRUCTURE = "infrastructure"
+    DISRUPTION = "disruption"  # a node or the lock's service went away: tried again for as long as it takes
     OUT_OF_MEMORY = "out of memory"  # once more: what else ran there may have been the cause
+    OUT_OF_DISK = "out of disk"  # as memory
     INTERNAL = "internal"
 
 
@@ -27,11 +29,22 @@ _CLASSES = {
     Reason.BAD_CONFIGURATION: FailureClass.CONFIGURATION,
     Reason.NOT_ALLOWED: FailureClass.CONFIGURATION,
     Reason.CONTENTION: FailureClass.CONTENTION,
+    # Its service may be away for long, and no run can do anything about that.
+    Reason.LOCK_UNAVAILABLE: FailureClass.DISRUPTION,
     Reason.INFRASTRUCTURE: FailureClass.INFRASTRUCTURE,
     Reason.DEADLINE_EXCEEDED: FailureClass.INFRASTRUCTURE,
     Reason.IMAGE_PULL_FAILED: FailureClass.INFRASTRUCTURE,
     Reason.UNSCHEDULABLE: FailureClass.INFRASTRUCTURE,
+    Reason.POD_REFUSED: FailureClass.INFRASTRUCTURE,
+    Reason.QUOTA_EXCEEDED: FailureClass.INFRASTRUCTURE,
+    Reason.SERVICE_ACCOUNT_MISSING: FailureClass.INFRASTRUCTURE,
+    Reason.SECRET_MISSING: FailureClass.INFRASTRUCTURE,
+    Reason.VOLUME_MISSING: FailureClass.INFRASTRUCTURE,
+    Reason.EVICTED: FailureClass.DISRUPTION,
+    Reason.PREEMPTED: FailureClass.DISRUPTION,
+    Reason.NODE_LOST: FailureClass.DISRUPTION,
     Reason.OUT_OF_MEMORY: FailureClass.OUT_OF_MEMORY,
+    Reason.OUT_OF_DISK: FailureClass.OUT_OF_DISK,
     Reason.INTERNAL: FailureClass.INTERNAL,
 }
 
@@ -56,8 +69,10 @@ _BY_EXIT_CODE = {
     25: Reason.CONTENTION,
     26: Reason.PLAN_CHANGED,
     27: Reason.NOT_ALLOWED,
+    28: Reason.LOCK_UNAVAILABLE,
     130: Reason.INFRASTRUCTURE,
-    137: Reason.OUT_OF_MEMORY,
+    # SIGKILL is sent by people, kubelets and kernels. Only OOMKilled, above the exit code, says that memory ran out.
+    137: Reason.INFRASTRUCTURE,
     143: Reason.INFRASTRUCTURE,
 }
 _BY_TROUBLE = {
@@ -68,7 +83,24 @@ _BY_TROUBLE = {
     "ErrImageNeverPull": Reason.IMAGE_PULL_FAILED,
     "InvalidImageName": Reason.IMAGE_PULL_FAILED,
     "Unschedulable": Reason.UNSCHEDULABLE,
+    "OutOfDisk": Reason.OUT_OF_DISK,
+    "Evicted": Reason.EVICTED,
+    "Preempted": Reason.PREEMPTED,
+    "NodeLost": Reason.NODE_LOST,
+    "FailedCreate": Reason.POD_REFUSED,
+    "CreateContainerConfigError": Reason.POD_REFUSED,
+    "QuotaExceeded": Reason.QUOTA_EXCEEDED,
+    "ServiceAccountMissing": Reason.SERVICE_ACCOUNT_MISSING,
+    "SecretMissing": Reason.SECRET_MISSING,
+    "ConfigMapMissing": Reason.VOLUME_MISSING,
+    "FailedMount": Reason.VOLUME_MISSING,
+    "FailedAttachVolume": Reason.VOLUME_MISSING,
 }
+_MORE = {
+    FailureClass.OUT_OF_MEMORY: "raise the memory limit of the driver",
+    FailureClass.OUT_OF_DISK: "give the run a larger volume",
+}
+_PATIENT = (FailureClass.CONTENTION, FailureClass.DISRUPTION)
 # An image with an older engine ends with 3 where nothing was to be done.
 _DONE = (0, 3)
 _LONGEST_MESSAGE = 400
@@ -79,6 +111,11 @@ def class_of(reason: Reason) -> FailureClass | None:
     return _CLASSES.get(reason)
 
 
+def hindrance_of(run: RunSeen) -> Reason | None:
+    """What keeps a run that waits from being started; None if nothing is known to."""
+    return _BY_TROUBLE.get(run.trouble_reason) if run.phase is RunPhase.WAITING else None
+
+
 def ending_of(run: RunSeen) -> tuple[Reason, str]:
     """How a run that is no longer live ended, in a word and in a sentence."""
     said = (run.report.reason if run.report is not None else "") or run.trouble
@@ -87,7 +124,7 @@ def ending_of(run: RunSeen) -> tuple[Reason, str]:
     if _has_succeeded(run):
         return Reason.SUCCEEDED, _cut(said)
     if run.trouble_reason in _BY_TROUBLE:
-        return _BY_TROUBLE[run.trouble_reason], _cut(run.trouble or run.trouble_reason)
+        return _BY_TROUBLE[run.trouble_reason], _cut(run.trouble or said or run.trouble_reason)
     reason, why = _by_exit_code(run)
     return reason, _cut(said or why)
 
@@ -101,6 +138,8 @@ def _by_exit_code(run: RunSeen) -> tuple[Reason, str]:
             return Reason.INTERNAL, "it ended well by its exit code, and without a report of what it did"
         case 137 if run.is_stopping:
             return Reason.INFRASTRUCTURE, "ended by force after it had been asked to end"
+        case 137:
+            return Reason.INFRASTRUCTURE, "killed (exit code 137), and nothing says by whom"
     return _BY_EXIT_CODE.get(code, Reason.INTERNAL), f"exit code {code}"
 
 
@@ -214,8 +253,13 @@ def next_attempt(tried: Sequence[Past], limits: Limits, now: datetime) -> Next:
     until = newest.ended_at + limits.delay(failures, newest.name)
     if now >= until:
         return Go(newest.attempt + 1)
-    is_stalled = class_of(newest.reason) is FailureClass.CONTENTION and failures > limits.limit
+    is_stalled = is_tried_for_ever(newest.reason) and failures > limits.limit
     return BackOff(until, newest, failures, is_stalled)
+
+
+def is_tried_for_ever(reason: Reason) -> bool:
+    """Whether such a failure is nobody's fault, and neither counted against a limit nor given up."""
+    return class_of(reason) in _PATIENT
 
 
 def _given_up(tried: Sequence[Past], limits: Limits) -> GiveUp | None:
@@ -223,17 +267,15 @@ def _given_up(tried: Sequence[Past], limits: Limits) -> GiveUp | None:
     if newest.is_shared:
         return None
     match class_of(newest.reason):
-        case FailureClass.CONTENTION:
+        case FailureClass.CONTENTION | FailureClass.DISRUPTION:
             return None
         case FailureClass.CONFIGURATION:
             return GiveUp(
                 Reason.BAD_CONFIGURATION,
                 f"{newest.message} (run {newest.name}; not tried again before the spec changes)",
             )
-        case FailureClass.OUT_OF_MEMORY if _in_a_row(tried, only=FailureClass.OUT_OF_MEMORY) > 1:
-            return GiveUp(
-                Reason.OUT_OF_MEMORY, f"out of memory twice (run {newest.name}): raise the memory limit of the driver"
-            )
+        case (FailureClass.OUT_OF_MEMORY | FailureClass.OUT_OF_DISK) as short if _in_a_row(tried, only=short) > 1:
+            return GiveUp(newest.reason, f"{short} twice (run {newest.name}): {_MORE[short]}; {newest.message}")
     in_a_row = _in_a_row(tried, only=None)
     if in_a_row > limits.limit:
         return GiveUp(Reason.RETRIES_EXHAUSTED, f"{in_a_row} failures, the last one {newest.reason}: {newest.message}")
@@ -241,11 +283,11 @@ def _given_up(tried: Sequence[Past], limits: Limits) -> GiveUp | None:
 
 
 def _in_a_row(tried: Sequence[Past], only: FailureClass | None) -> int:
-    """How many of the newest failed of this class, or of any but contention, which shows that the rest works."""
+    """How many of the newest failed of this class, or of any but those that are no fault of the run."""
     newest = tried[-1]
     for past in reversed(tried):
         found = class_of(past.reason)
-        is_other = found is not only if only else found in (None, FailureClass.CONTENTION)
+        is_other = found is not only if only else found is None or found in _PATIENT
         if is_other or past.is_shared:
             return newest.attempt - past.attempt
     return newest.attempt - (tried[0].attempt - 1 if only else 0)

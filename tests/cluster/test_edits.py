@@ -80,7 +80,7 @@ def _is_at_rest(resource: Mapping[str, Any]) -> bool:
     return (
         status.get("observedGeneration") == resource["metadata"]["generation"]
         and (known["Ready"], known["Reconciling"], known["Stalled"]) == ("True", "False", "False")
-        and status.get("rebuildTokenHandled") == spec.get("rebuildToken")
-        and status.get("runTokenHandled") == spec.get("runToken")
-        and not status.get("activeRun")
+        and status.get("lastHandledRebuildToken") == spec.get("rebuildToken")
+        and status.get("lastHandledRunToken") == spec.get("runToken")
+        and not status.get("activeRuns")
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from hudi_operator.plugin.claims import remedy
 from hudi_operator.plugin.documents import document_of
 from hudi_operator.plugin.main import app
+from hudi_operator.resources.schema.pod import VOLUME_KINDS
 from hudi_operator.words import Condition, Kind, Reason, State
 
 _PAGE = (Path(__file__).parents[2] / "docs/operator.md").read_text()
@@ -34,3 +35,10 @@ def test_every_command_of_the_plugin_is_on_the_page() -> None:
 
     assert commands
     assert [name for name in commands if f"`kubectl hudi {name}" not in _PAGE] == []
+
+
+def test_every_kind_of_volume_that_a_pod_template_may_have_is_on_the_page() -> None:
+    told = re.search(r"`spec\.volumes` of the kinds (.+?) \|", _PAGE)
+
+    assert told is not None
+    assert re.findall(r"`(\w+)`", told.group(1)) == list(VOLUME_KINDS)

@@ -10,7 +10,7 @@ from kazoo.client import KazooClient
 
 from hudi_engine.clock import SystemClock
 from hudi_engine.concurrency.lock import Lock, lock_of
-from hudi_engine.errors import AccessDenied, Contradiction, LockUnavailable
+from hudi_engine.errors import AccessDenied, Contradiction, LockUnreachable
 from hudi_engine.storage.memory import MemoryStorage
 from hudi_engine.table.config import parse_config
 from hudi_engine.table.table import Table
@@ -105,7 +105,7 @@ def test_a_server_whose_certificate_is_for_another_host_is_talked_to_only_if_we_
 ) -> None:
     elsewhere = secure.replace("127.0.0.1", "localhost")
 
-    with pytest.raises(LockUnavailable, match="agree on TLS"):
+    with pytest.raises(LockUnreachable, match="agree on TLS"):
         lock(elsewhere, tls(keys), wait="1000").acquire(1)
 
     require_usable(lock(elsewhere, {**tls(keys), f"{OURS}tls.verify.hostname": "false"}))
@@ -115,7 +115,7 @@ def test_a_server_whose_certificate_is_for_another_host_is_talked_to_only_if_we_
 def test_without_one_of_the_words_there_is_no_session_over_tls(secure: str, keys: Path, without: str) -> None:
     conf = {key: value for key, value in tls(keys).items() if key != f"{OURS}{without}"}
 
-    with pytest.raises(LockUnavailable, match="agree on TLS"):
+    with pytest.raises(LockUnreachable, match="agree on TLS"):
         lock(secure, conf, wait="1000").acquire(1)
 
 

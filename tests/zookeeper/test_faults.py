@@ -9,7 +9,7 @@ import pytest
 from kazoo.client import KazooClient
 
 from hudi_engine.concurrency.zookeeper import ZooKeeperLock
-from hudi_engine.errors import LockLost, LockUnavailable
+from hudi_engine.errors import LockLost, LockUnavailable, LockUnreachable
 from tests.kit.sessions import expire
 from tests.kit.wait import wait_until
 from tests.kit.zookeeper_proxy import Network
@@ -160,7 +160,7 @@ def test_a_server_that_stops_takes_the_certainty_and_one_that_comes_back_in_time
 
         with pytest.raises(LockLost, match="does not answer"):
             mine.require_held()
-        with pytest.raises(LockUnavailable):
+        with pytest.raises(LockUnreachable):
             lock(server.address, "/faults/stop", "2", connection_ms=200).acquire(0.2)
 
         server.start()
@@ -210,7 +210,7 @@ def test_a_server_that_accepts_and_never_answers_is_given_up_before_the_wait_for
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         mine = lock(f"127.0.0.1:{deaf.getsockname()[1]}", "/faults/deaf", connection_ms=500)
 
-        with pytest.raises(LockUnavailable, match=r"no session within 0\.5 seconds"):
+        with pytest.raises(LockUnreachable, match=r"no session within 0\.5 seconds"):
             mine.acquire(_PATIENT_SECONDS)
 
 
@@ -221,7 +221,7 @@ def test_a_server_that_cannot_even_be_reached_is_given_up_before_the_wait_for_th
         address = full.getsockname()
         with socket.create_connection(address), _connecting(address), _connecting(address):  # no room for more
             mine = lock(f"127.0.0.1:{address[1]}", "/faults/full", connection_ms=500)
-            with pytest.raises(LockUnavailable, match=r"no session within 0\.5 seconds"):
+            with pytest.raises(LockUnreachable, match=r"no session within 0\.5 seconds"):
                 mine.acquire(_PATIENT_SECONDS)
 
 

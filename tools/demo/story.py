@@ -180,10 +180,10 @@ def _validate(stage: Stage, operator: LocalOperator, token: str) -> None:
 
 def _is_handled(operator: LocalOperator, token: str) -> bool:
     service = operator.document(Kind.SERVICE)
-    if service is None or service.status.text("runTokenHandled") != token:
+    if service is None or service.status.text("lastHandledRunToken") != token:
         return False
     last = service.claim(Condition.LAST_RUN_SUCCEEDED)
-    return last is not None and not service.status.trees("active") and last.reason != Reason.NEVER_RAN
+    return last is not None and not service.status.trees("activeRuns") and last.reason != Reason.NEVER_RAN
 
 
 def _tell_commit(stage: Stage, number: int, commit: Commit) -> None:

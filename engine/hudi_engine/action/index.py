@@ -26,6 +26,7 @@ from hudi_engine.errors import (
     EngineError,
     LockLost,
     LockUnavailable,
+    LockUnreachable,
     NotFound,
     OutcomeUnknown,
     StorageUnavailable,
@@ -38,7 +39,7 @@ _ROUNDS = 3
 _TRIES_TO_TIDY = 2
 # After these the table may be out of our reach, or another's: what was begun stays as it is, for the next run of the
 # same request to go on from.
-_LEAVE_AS_IS = (LockLost, LockUnavailable, OutcomeUnknown, StorageUnavailable)
+_LEAVE_AS_IS = (LockLost, LockUnavailable, LockUnreachable, OutcomeUnknown, StorageUnavailable)
 
 
 @dataclass(frozen=True, slots=True)

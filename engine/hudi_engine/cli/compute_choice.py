@@ -1,11 +1,11 @@
 """What spreads the work of a job: threads of this process, or Spark."""
 
-import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from hudi_engine.cli.processors import threads
 from hudi_engine.compute.local import LocalCompute
 from hudi_engine.compute.order import Compute
 from hudi_engine.contract import DEFAULT_MEMORY_BYTES, Action, ComputeKind, JobRequest
@@ -29,11 +29,6 @@ def compute_of(request: JobRequest) -> Iterator[Compute]:
 
 def local_compute(conf: Mapping[str, str], memory_bytes: int = DEFAULT_MEMORY_BYTES) -> Compute:
     return LocalCompute(threads(), memory_bytes, _scratch(conf))
-
-
-def threads() -> int:
-    """As many as there are processors for this process, of which a container may have fewer than the machine."""
-    return len(os.sched_getaffinity(0))
 
 
 def _scratch(conf: Mapping[str, str]) -> Path:

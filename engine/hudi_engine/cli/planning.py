@@ -11,7 +11,7 @@ from hudi_engine.action.base import snapshot_of
 from hudi_engine.action.plans import pending_plans
 from hudi_engine.action.schedule import IndexRequest, additions, refuse_mixed, refuse_unbuildable
 from hudi_engine.cli.asked import index_request_of, owner
-from hudi_engine.cli.compute_choice import threads
+from hudi_engine.cli.processors import threads
 from hudi_engine.compute.estimate import Estimate, FileSizes, Limits, estimate, estimate_of_files
 from hudi_engine.concurrency.heartbeat import Heartbeats, own_lease
 from hudi_engine.concurrency.lock import lock_of

@@ -17,7 +17,8 @@ def stoppable() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        # The handler of `hudi_engine.start` ends the process at once, but what was done is still to be reported.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN if callable(before) else before)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

@@ -20,7 +20,7 @@ from hudi_engine.clock import Clock
 from hudi_engine.concurrency.owner import Owner
 from hudi_engine.concurrency.zookeeper_session import Silence, ZooKeeperSession
 from hudi_engine.concurrency.zookeeper_settings import ZooKeeperSettings
-from hudi_engine.errors import Contradiction, EngineError, LockLost, LockUnavailable
+from hudi_engine.errors import Contradiction, EngineError, LockLost, LockUnavailable, LockUnreachable
 
 _NUMBER: Final = re.compile(r"[0-9]{10}$")
 _LOOK_AGAIN_SECONDS: Final = 10.0
@@ -97,7 +97,8 @@ class ZooKeeperLock:
                 queue.await_change_of(line[-2], min(left_seconds, _LOOK_AGAIN_SECONDS))
             except Silence as silence:
                 if not left_seconds:
-                    raise self._unavailable(f"the server does not answer: {silence}") from silence
+                    why = f"{self._settings.shown}: the server does not answer: {silence}; try again later"
+                    raise LockUnreachable(why) from silence
                 self._clock.sleep(min(left_seconds, _PAUSE_SECONDS))
 
     def _words(self, state: str) -> bytes:

@@ -25,7 +25,7 @@ from kazoo.security import ACL, Id
 
 from hudi_engine.concurrency.zookeeper_link import Linker
 from hudi_engine.concurrency.zookeeper_settings import ZooKeeperSettings
-from hudi_engine.errors import AccessDenied, Contradiction, LockUnavailable, Unsupported
+from hudi_engine.errors import AccessDenied, Contradiction, LockUnreachable, Unsupported
 
 _Answer_co = TypeVar("_Answer_co", covariant=True)
 
@@ -67,9 +67,9 @@ class ZooKeeperSession:
         self.answer_seconds = min(settings.connection_ms, settings.session_ms / 3) / 1000
 
     def open(self, wait_seconds: float) -> None:
-        """Returns when the server has made a session; `LockUnavailable` if it does not in time."""
+        """Returns when the server has made a session; `LockUnreachable` if it does not in time."""
         if not self._client.start_async().wait(wait_seconds):
-            raise LockUnavailable(
+            raise LockUnreachable(
                 f"{self._settings.shown}: no session within {wait_seconds:g} seconds; look whether the servers run, "
                 "whether they are reached from here, and whether they and hudi.engine.zookeeper.tls.enabled agree "
                 "on TLS"
@@ -149,7 +149,7 @@ class ZooKeeperSession:
         except (NoNodeError, NodeExistsError):
             raise
         except KazooException as failure:
-            raise LockUnavailable(f"{self._settings.shown}: {type(failure).__name__} {failure}") from failure
+            raise LockUnreachable(f"{self._settings.shown}: {type(failure).__name__} {failure}") from failure
 
     def _answers(self) -> bool:
         try:

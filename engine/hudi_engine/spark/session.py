@@ -8,6 +8,8 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from hudi_engine.spark.pod import driver_address
+
 ALONE: Final[Mapping[str, str]] = {
     # The JVM hands keys on and keeps none: with this collector it takes a quarter less memory for that.
     "spark.driver.defaultJavaOptions": "-XX:+UseSerialGC"
@@ -23,6 +25,7 @@ def session() -> Iterator[SparkSession]:
     builder = SparkSession.builder.appName("hudi-engine")
     if not any(os.environ.get(name) for name in _SETTLED_BY):
         builder = builder.config(map=dict(ALONE))
+    builder = builder.config(map={**driver_address(os.environ)})
     spark = builder.getOrCreate()
     # Where tasks are processes of this machine, they have this engine by the interpreter that has it here; unless told,
     # PySpark takes whatever `python3` is. Executors elsewhere have their own, which PYSPARK_PYTHON names.

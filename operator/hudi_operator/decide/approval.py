@@ -67,7 +67,7 @@ def _of_record(past: Past, case: Case) -> Plan | None:
         "readBytes": report.read_bytes,
         "writeBytes": report.write_bytes,
         "memoryBytes": report.memory_bytes,
-        "secondsExpected": int(report.seconds_expected),
+        "expectedDurationSeconds": int(report.seconds_expected),
         "plannedTime": shown(past.ended_at),
     }
     return Plan(report.plan_hash, facts)

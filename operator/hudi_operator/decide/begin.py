@@ -1,6 +1,7 @@
 """Whether a piece of work is begun now, and if not, what it waits for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from hudi_engine.contract import Action
@@ -10,7 +11,7 @@ from hudi_operator.decide.need import Need
 from hudi_operator.decide.verdict import Verdict, doing, idle, stuck
 from hudi_operator.decision import Start
 from hudi_operator.orders import Wanted, order_of
-from hudi_operator.retry import BackOff, FailureClass, GiveUp, Go, Past, class_of, next_attempt
+from hudi_operator.retry import BackOff, GiveUp, Go, Past, is_tried_for_ever, next_attempt
 from hudi_operator.words import Reason, State
 
 _CALM = timedelta(hours=1)
@@ -33,7 +34,7 @@ def begin(case: Case, need: Need) -> Verdict:
             return stuck(State.FAILED, reason, message)
         case BackOff(until, failed, failures, is_stalled):
             said = f"{failed.reason} ({failures} in a row): {failed.message}; tried again after {until:%H:%M:%S}"
-            return _waiting(case, need, said, until, is_stuck=is_stalled)
+            return _waiting(case, need, said, until, stuck_by=failed.reason if is_stalled else None)
         case Go(attempt):
             return _go(case, need, attempt)
 
@@ -50,13 +51,13 @@ def suspended_by(case: Case) -> str:
     return "its own spec" if case.resource.suspend else f"HudiTable {case.resource.table}"
 
 
-def is_contended(case: Case, action: Action, trigger: str) -> bool:
-    """Others have been in the way so often that somebody should know."""
+def hampered_by(case: Case, action: Action, trigger: str) -> Reason | None:
+    """What has been in the way so often that somebody should know; None if nothing has."""
     tried = case.tried(action, trigger)
-    if not tried or class_of(tried[-1].reason) is not FailureClass.CONTENTION:
-        return False
+    if not tried or not is_tried_for_ever(tried[-1].reason):
+        return None
     done = max((past.attempt for past in tried if past.has_succeeded), default=0)
-    return tried[-1].attempt - done > case.limits.limit
+    return tried[-1].reason if tried[-1].attempt - done > case.limits.limit else None
 
 
 def _go(case: Case, need: Need, attempt: int) -> Verdict:
@@ -75,25 +76,14 @@ def _go(case: Case, need: Need, attempt: int) -> Verdict:
     wanted = Wanted(need.action, need.trigger, attempt, need.plan_hash)
     order = order_of(case.resource, table, wanted, case.world.defaults)
     verdict = doing(need.state, need.reason, need.message, Start(order, need.message))
-    return verdict if not is_contended(case, need.action, need.trigger) else _contended(verdict)
+    hampered = hampered_by(case, need.action, need.trigger)
+    return verdict if hampered is None else replace(verdict, reason=hampered, is_stuck=True)
 
 
-def _contended(verdict: Verdict) -> Verdict:
-    return Verdict(
-        verdict.state,
-        Reason.CONTENTION,
-        verdict.message,
-        is_moving=True,
-        is_stuck=True,
-        act=verdict.act,
-        again=verdict.again,
-    )
-
-
-def _waiting(case: Case, need: Need, why: str, until: datetime, *, is_stuck: bool = False) -> Verdict:
-    reason = Reason.CONTENTION if is_stuck else Reason.BACKING_OFF
+def _waiting(case: Case, need: Need, why: str, until: datetime, *, stuck_by: Reason | None = None) -> Verdict:
     again = max(1.0, (until - case.world.now).total_seconds())
-    return Verdict(need.state, reason, why, is_moving=True, is_stuck=is_stuck, again=again)
+    is_stuck = stuck_by is not None
+    return Verdict(need.state, stuck_by or Reason.BACKING_OFF, why, is_moving=True, is_stuck=is_stuck, again=again)
 
 
 def _calm_at(case: Case, need: Need) -> datetime | None:

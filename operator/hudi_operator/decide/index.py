@@ -91,13 +91,13 @@ def _facts(index: MetadataIndex, case: Case) -> dict[str, object]:
     columns = covered_of(index, case) if index.index_type is IndexType.COLUMN_STATS and index.columns else None
     return (
         ({} if columns is None else {"columns": columns.facts})
-        | ({} if handled is None else {"rebuildTokenHandled": handled})
+        | ({} if handled is None else {"lastHandledRebuildToken": handled})
         | ({"plan": plan} if plan else {})
     )
 
 
 def _token_before(case: Case) -> object:
-    return case.world.previous.get("rebuildTokenHandled")
+    return case.world.previous.get("lastHandledRebuildToken")
 
 
 def _newest_plan(index: MetadataIndex, case: Case) -> dict[str, object] | None:

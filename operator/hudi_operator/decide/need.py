@@ -21,7 +21,7 @@ from hudi_operator.words import Reason, State
 
 _LISTED = (IndexState.COMPLETE, IndexState.STALE)
 _HEEDING = (Action.DROP, Action.BUILD)
-_NO_FAULT_OF_AN_INDEX = (FailureClass.CONTENTION, FailureClass.INFRASTRUCTURE)
+_NO_FAULT_OF_AN_INDEX = (FailureClass.CONTENTION, FailureClass.INFRASTRUCTURE, FailureClass.DISRUPTION)
 _ADVICE = "set rebuildToken to another value, or metadataGuard: Rebuild on the HudiTable, to have it built again"
 
 
@@ -71,7 +71,7 @@ def is_token_handled(index: MetadataIndex, case: Case) -> bool:
     heeded = [past.has_succeeded for past in case.past if past.action in _HEEDING and past.trigger.endswith(mark)]
     if any(heeded):
         return True
-    handled = case.world.previous.get("rebuildTokenHandled")
+    handled = case.world.previous.get("lastHandledRebuildToken")
     if handled is not None or heeded or any(run.trigger.endswith(mark) for run in case.live):
         return handled == token
     return index_of(index, case).state is IndexState.COMPLETE and finding_of(index, case) is None

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from hudi_engine.contract import Action, IndexState, TableSeen
-from hudi_operator.decide.begin import is_contended
+from hudi_operator.decide.begin import hampered_by
 from hudi_operator.decide.case import Case
 from hudi_operator.decide.gates import overdue
 from hudi_operator.decide.guard import index_of
@@ -11,21 +11,31 @@ from hudi_operator.decide.verdict import LATER, Verdict, moving
 from hudi_operator.decision import Stop
 from hudi_operator.names import Annotation
 from hudi_operator.resources.model import MetadataIndex
+from hudi_operator.retry import hindrance_of
 from hudi_operator.runs import RunPhase, RunSeen
 from hudi_operator.words import Reason, State
+
+# A run starts by itself once these are there, and they do not come by themselves. A quota may pass.
+_TAKES_SOMEBODY = (
+    Reason.POD_REFUSED,
+    Reason.SERVICE_ACCOUNT_MISSING,
+    Reason.SECRET_MISSING,
+    Reason.VOLUME_MISSING,
+)
 
 
 def running(case: Case, run: RunSeen) -> Verdict:
     """How far it is, or its end if its time is over or somebody asks for it."""
     state, reason = _stage(case, run)
     stop = _asked(case, run) or overdue(run, case)
-    is_stuck = is_contended(case, run.action, run.trigger)
+    hindrance = hindrance_of(run)
+    hampered = hindrance if hindrance in _TAKES_SOMEBODY else hampered_by(case, run.action, run.trigger)
     return Verdict(
         state,
-        Reason.CONTENTION if is_stuck else reason,
+        hampered or hindrance or reason,
         _told(run),
         is_moving=True,
-        is_stuck=is_stuck,
+        is_stuck=hampered is not None,
         act=stop,
         again=LATER,
     )

@@ -137,7 +137,7 @@ def _token_trigger(service: TableService) -> str:
 
 def _is_token_handled(service: TableService, case: Case) -> bool:
     """Heeded once: a run for it has succeeded, or nothing more is tried."""
-    if case.world.previous.get("runTokenHandled") == service.run_token:
+    if case.world.previous.get("lastHandledRunToken") == service.run_token:
         return True
     tried = case.tried(Action.VALIDATE, _token_trigger(service))
     return bool(tried) and (
@@ -195,7 +195,7 @@ def _facts(service: TableService, case: Case, times: Times) -> dict[str, object]
     newest = max([*succeeded, *([remembered] if remembered else [])], default=None)
     facts: dict[str, object] = {
         "missedRuns": times.missed,
-        "runTokenHandled": handled or previous.get("runTokenHandled", ""),
+        "lastHandledRunToken": handled or previous.get("lastHandledRunToken", ""),
     }
     known = {"lastScheduleTime": times.last, "nextScheduleTime": times.next, "lastSuccessfulTime": newest}
     return facts | {name: shown(at) for name, at in known.items() if at is not None}

@@ -7,6 +7,7 @@ from hudi_engine.contract import IndexState, PendingSeen, TableSeen, TableUnseen
 from hudi_operator.decide.case import Case, world_of
 from hudi_operator.decide.gates import UNSEEN, elder_of_path, is_outdated, named_rival
 from hudi_operator.decide.guard import PENDING, Finding, finding_of
+from hudi_operator.decide.lock import lock_available
 from hudi_operator.decide.patience import with_patience
 from hudi_operator.decide.removal import is_to_be_dropped
 from hudi_operator.decide.verdict import LATEST, Verdict, doing, idle, moving, ready, stuck
@@ -21,15 +22,15 @@ _SHOWN = 3
 
 
 def decide_table(table: HudiTable, world: World) -> Decision:
-    reachable, unique = _reachable(table, world), _unique(table, world)
+    reachable, unique, lock = _reachable(table, world), _unique(table, world), lock_available(table, world)
     consistent, healthy = _consistent(table, world), _healthy(table, world)
-    verdict = with_patience(_verdict(table, world, (reachable, unique, consistent, healthy)), world, None)
-    said = (*verdict.said(), reachable, consistent, healthy, unique)
+    verdict = with_patience(_verdict(table, world, (reachable, unique, lock, consistent, healthy)), world, None)
+    said = (*verdict.said(), reachable, lock, consistent, healthy, unique)
     again = min(LATEST, verdict.again, max(5.0, float(table.observe_interval_seconds)))
     return Decision(verdict.state, said, verdict.act, again, verdict.facts)
 
 
-def _verdict(table: HudiTable, world: World, claims: tuple[Said, Said, Said, Said]) -> Verdict:
+def _verdict(table: HudiTable, world: World, claims: tuple[Said, Said, Said, Said, Said]) -> Verdict:
     reachable, unique, *health = claims
     dependents = [index.meta.ref.name for index in _indexes(table, world) if is_to_be_dropped(index)]
     has_finalizer = FINALIZER in table.meta.finalizers
@@ -48,6 +49,9 @@ def _verdict(table: HudiTable, world: World, claims: tuple[Said, Said, Said, Sai
 def _reached(table: HudiTable, health: list[Said]) -> Verdict:
     if table.suspend:
         return ready(Reason.SUSPENDED, "nothing is run on it; it is still looked at", State.SUSPENDED)
+    lock, *_ = health
+    if lock.status == "False":
+        return moving(State.DEGRADED, lock.reason, lock.message)
     wrong = next((claim for claim in health if claim.status == "False"), None)
     return ready(Reason.OBSERVED) if wrong is None else ready(wrong.reason, wrong.message, State.DEGRADED)
 

@@ -29,11 +29,15 @@ class Verdict:
     facts: Mapping[str, object] = field(default_factory=dict)
 
     def said(self) -> tuple[Said, Said, Said]:
-        """The three conditions that all kinds have."""
+        """The three conditions that all kinds have.
+
+        At most one of Reconciling and Stalled is true: kstatus takes the first that is true and looks no further.
+        """
         calm = Reason.RECONCILED if self.ready == "True" else self.reason
+        is_moving = self.is_moving and not self.is_stuck
         return (
             Said(Condition.READY, self.ready, self.reason, self.message),
-            Said(Condition.RECONCILING, *(("True", self.reason, self.message) if self.is_moving else ("False", calm))),
+            Said(Condition.RECONCILING, *(("True", self.reason, self.message) if is_moving else ("False", calm))),
             Said(
                 Condition.STALLED,
                 *(("True", self.reason, self.message) if self.is_stuck else ("False", Reason.NOT_STALLED)),

@@ -9,6 +9,7 @@ from typing import cast
 import aiohttp
 
 from hudi_operator.kube.errors import ApiError, Conflict, NotLeading, Refused, Unavailable
+from hudi_operator.kube.resources import EVENTS
 from hudi_operator.launch.cluster import Address, AlreadyThere, Forbidden, Manifest
 
 FIELD_MANAGER = "hudi-operator"
@@ -88,6 +89,15 @@ class Client:
             rest = str(cast(Manifest, tree["metadata"]).get("continue") or "")
             if not rest:
                 return items
+
+    async def events_about(self, namespace: str, uid: str) -> list[Manifest]:
+        """The first page of the events of the object of that uid; none where we may not list events."""
+        query = {"limit": str(PAGE), "fieldSelector": f"involvedObject.uid={uid}"}
+        address = Address(EVENTS, namespace)
+        answer = await self._answer(_Call("GET", address.path, query=query))
+        if answer.code == _FORBIDDEN:
+            return []
+        return list(cast(Sequence[Manifest], self._good(answer, f"list {address.path}").get("items") or ()))
 
     async def create(self, address: Address, manifest: Manifest) -> Manifest:
         """The object as created, `AlreadyThere` or `Forbidden`. An answer that is lost is not asked for again."""

@@ -10,8 +10,8 @@ import kopf
 from hudi_operator.kube.connection import Connection
 from hudi_operator.kube.resources import SORTS, resource_of
 from hudi_operator.kube.session import Traffic, new_session
-from hudi_operator.launch.cluster import JOBS, Manifest, Sort
-from hudi_operator.launch.job import OURS, JobLauncher
+from hudi_operator.launch.cluster import JOBS, PODS, Manifest, Sort
+from hudi_operator.launch.job import OURS, PODS_OF_OURS, JobLauncher
 from hudi_operator.launch.job_sight import uid_of
 from hudi_operator.reconcile import Loop
 from hudi_operator.resources.model import Ref
@@ -42,10 +42,11 @@ class Watches:
             self._watch(registry, SORTS[kind], self._resource_handler(kind))
         if self.jobs is not None:
             self._watch(registry, JOBS, self.job)
+            self._watch(registry, PODS, self.pod)
         return registry
 
     def _watch(self, registry: kopf.OperatorRegistry, sort: Sort, saw: Callable[[Manifest, bool], None]) -> None:
-        group, version = sort.group_version.split("/")
+        group, _, version = sort.group_version.rpartition("/")
         self.traffic.expect(sort.plural)
 
         async def handler(event: kopf.RawEvent, **_: object) -> None:
@@ -80,6 +81,11 @@ class Watches:
             self.jobs.saw(manifest)
         self.loop.runs_changed()
 
+    def pod(self, manifest: Manifest, is_gone: bool) -> None:
+        """A pod that is gone is told of as it was last, with the engine's report."""
+        if self.jobs is not None and self.jobs.saw_pod(manifest):
+            self.loop.runs_changed()
+
 
 def settings() -> kopf.OperatorSettings:
     """No progress, no diffs and no finalizers of kopf's own: nothing of it is written into any object."""
@@ -92,6 +98,7 @@ def settings() -> kopf.OperatorSettings:
     chosen.watching.connect_timeout = 10
     chosen.watching.chunk_size = 500
     chosen.watching.label_selectors["batch", "v1", "jobs"] = OURS
+    chosen.watching.label_selectors["", "v1", "pods"] = PODS_OF_OURS
     chosen.networking.request_timeout = 30
     chosen.networking.error_backoffs = (1, 1, 2, 3, 5, 8, 13, 21)
     chosen.queueing.idle_timeout = 1.0

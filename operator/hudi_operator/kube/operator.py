@@ -153,7 +153,7 @@ async def _parts(connection: Connection, options: Options, now: Callable[[], dat
         observer = ObserverPair.of(os.environ)
         stack.push_async_callback(observer.close)
         namespaces = options.namespaces or (None,)
-        jobs = JobLauncher(client, options.defaults, namespaces) if options.state is None else None
+        jobs = JobLauncher(client, options.defaults, namespaces, now) if options.state is None else None
         launcher = jobs or ProcessLauncher(options.state or Path(), secrets.read, policy=options.defaults.policy)
         home = KubernetesHome(client, Recorder(client, now, options.identity), secrets)
         loop = Loop(Reconciler(store, Surroundings(home, launcher, now, options.defaults)), observer, counts)

@@ -59,6 +59,10 @@ class Cluster(Protocol):
 
     async def listed(self, address: Address, labels: str) -> Sequence[Manifest]: ...
 
+    async def events_about(self, namespace: str, uid: str) -> Sequence[Manifest]:
+        """The events of the object of that uid; none where we may not look."""
+        ...
+
     async def patch(self, address: Address, changes: Manifest) -> Manifest | None:
         """By a merge; the object as it is afterwards."""
         ...

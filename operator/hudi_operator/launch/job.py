@@ -1,20 +1,36 @@
 """Runs as Jobs of Kubernetes."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from hudi_operator.decision import Defaults
 from hudi_operator.launch.cluster import JOBS, PODS, Address, AlreadyThere, Cluster, Forbidden, Manifest
-from hudi_operator.launch.job_sight import is_over, is_run, key_of, sight_of, uid_of
+from hudi_operator.launch.events import trouble_in
+from hudi_operator.launch.job_sight import (
+    AT_ONCE_SECONDS,
+    is_ending,
+    is_over,
+    is_run,
+    keeping_end,
+    key_of,
+    sight_of,
+    uid_of,
+)
 from hudi_operator.launch.manifest import MANAGED_BY, job_of
+from hudi_operator.launch.pod_sight import end_of
 from hudi_operator.launch.protocol import NameConflict, NotStarted
 from hudi_operator.names import Annotation, Label
 from hudi_operator.resources.tree import Tree
 from hudi_operator.runs import RunKey, RunOrder, RunPhase, RunSeen
 
-OURS = ",".join((*(f"{key}={value}" for key, value in MANAGED_BY.items()), Label.RUN))
+_OURS = ",".join(f"{key}={value}" for key, value in MANAGED_BY.items())
+OURS = f"{_OURS},{Label.RUN}"
 """Selects the Jobs that are runs."""
+PODS_OF_OURS = f"{_OURS},{Label.ACTION}"
+"""Selects their pods, and not those of Spark's executors."""
+_OF_JOB = "batch.kubernetes.io/controller-uid"
 _WAITING_SECONDS = 10.0
 
 
@@ -27,9 +43,9 @@ class _Look:
     run: RunSeen
 
     def is_good(self, job: Manifest, now: float) -> bool:
-        """A Job tells of its pod's start and end; only why a pod waits must be asked for again."""
-        is_waiting = self.run.phase is RunPhase.WAITING
-        return self.job_version == _version(job) and not (is_waiting and now - self.at > _WAITING_SECONDS)
+        """A Job tells when its pod starts and ends, but not why a pod waits or whether a node is lost."""
+        is_changing = self.run.phase is RunPhase.WAITING or (self.run.is_live and is_ending(job))
+        return self.job_version == _version(job) and not (is_changing and now - self.at > _WAITING_SECONDS)
 
 
 @dataclass(slots=True)
@@ -38,14 +54,17 @@ class JobLauncher:
 
     A run that is stopped is given a deadline that is over: its Job stays and says that it failed, with how many
     attempts there were, where a Job that is deleted says nothing. The Jobs are listed once and then told of by the
-    watch (`saw`, `lost`); pods are read when something is to be learnt of them.
+    watch (`saw`, `lost`); pods are read when something is to be learnt of them, but for those that are being deleted
+    (`saw_pod`).
     """
 
     cluster: Cluster
     defaults: Defaults
     namespaces: tuple[str | None, ...] = (None,)
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
     _jobs: dict[str, Manifest] = field(default_factory=dict)
     _looks: dict[str, _Look] = field(default_factory=dict)
+    _last_pods: dict[str, Manifest] = field(default_factory=dict)
 
     async def start(self, order: RunOrder) -> None:
         address = Address(JOBS, order.owner.namespace, order.name)
@@ -73,14 +92,19 @@ class JobLauncher:
     async def stop(self, run: RunKey) -> None:
         if not any(key_of(job) == run for job in self._jobs.values()):
             return
-        changes = {"metadata": {"annotations": {Annotation.STOP: run.name}}, "spec": {"activeDeadlineSeconds": 1}}
+        changes = {
+            "metadata": {"annotations": {Annotation.STOP: run.name}},
+            "spec": {"activeDeadlineSeconds": AT_ONCE_SECONDS},
+        }
         job = await self.cluster.patch(Address(JOBS, run.namespace, run.name), changes)
         if job is not None:
             self.saw(job)
 
     async def forget(self, run: RunKey) -> None:
         for uid, job in tuple(self._jobs.items()):
-            if key_of(job) == run and is_over(job):
+            look = self._looks.get(uid)
+            has_ended = is_over(job) or (look is not None and not look.run.is_live)
+            if key_of(job) == run and has_ended:
                 await self.cluster.delete(Address(JOBS, run.namespace, run.name), uid)
                 self.lost(uid)
 
@@ -108,19 +132,49 @@ class JobLauncher:
         """The Job is not there any more."""
         self._jobs.pop(uid, None)
         self._looks.pop(uid, None)
+        self._last_pods.pop(uid, None)
+
+    def saw_pod(self, pod: Manifest) -> bool:
+        """Whether the pod tells of an end that nobody can read from it later, for it is being deleted."""
+        meta = Tree(pod).within("metadata")
+        uid = meta.texts("labels").get(_OF_JOB, "")
+        look = self._looks.get(uid)
+        is_known = look is not None and look.run.exit_code is not None
+        if uid not in self._jobs or is_known or not meta.has("deletionTimestamp") or not end_of(Tree(pod)):
+            return False
+        self._last_pods[uid] = pod
+        self._looks.pop(uid, None)
+        return True
 
     async def _seen(self, uid: str, job: Manifest) -> RunSeen:
         now = asyncio.get_running_loop().time()
         look = self._looks.get(uid)
         if look is None or not look.is_good(job, now):
-            look = self._looks[uid] = _Look(_version(job), now, sight_of(job, await self._pod(job)).in_printable_words)
+            look = self._looks[uid] = _Look(_version(job), now, (await self._looked(job)).in_printable_words)
         return look.run
+
+    async def _looked(self, job: Manifest) -> RunSeen:
+        pod = await self._pod(job)
+        changes = keeping_end(job, pod)
+        if changes is not None:
+            meta = Tree(job).within("metadata")
+            job = await self.cluster.patch(Address(JOBS, meta.text("namespace"), meta.text("name")), changes) or job
+            self.saw(job)
+        run = sight_of(job, pod, self.now())
+        if run.phase is not RunPhase.WAITING or run.trouble_reason:
+            return run
+        # Neither the Job nor a container that is being created says what is missing. Their events do.
+        meta = Tree(job if pod is None else pod).within("metadata")
+        told = trouble_in(await self.cluster.events_about(run.owner.namespace, meta.text_or("uid", "")))
+        return run if told is None else sight_of(job, pod, self.now(), told)
 
     async def _pod(self, job: Manifest) -> Manifest | None:
         """The Job's newest; there is one, but for a short time while one is replaced."""
         meta = Tree(job).within("metadata")
-        own = f"batch.kubernetes.io/controller-uid={meta.text('uid')}"
-        pods = await self.cluster.listed(Address(PODS, meta.text("namespace")), own)
+        uid = meta.text("uid")
+        if uid in self._last_pods:
+            return self._last_pods[uid]
+        pods = await self.cluster.listed(Address(PODS, meta.text("namespace")), f"{_OF_JOB}={uid}")
         return max(pods, key=lambda pod: Tree(pod).within("metadata").text_or("creationTimestamp", ""), default=None)
 
 

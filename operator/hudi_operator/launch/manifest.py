@@ -1,23 +1,30 @@
 """The Job of a run: its only pod is the driver, in Spark's client mode where there are executors."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from hudi_engine.contract import Action, ComputeKind
 from hudi_operator.decision import Defaults
+from hudi_operator.launch import executor
 from hudi_operator.launch.cluster import Manifest
+from hudi_operator.launch.container import (
+    CONTAINER,
+    CONTAINER_SECURITY,
+    ENVIRONMENT,
+    POD_SECURITY,
+    SCRATCH_PATH,
+    amounts_of,
+    folders,
+    own_mounts,
+)
 from hudi_operator.launch.spark import PORTS, SECRETS_PATH, literal, submit_arguments
+from hudi_operator.launch.template import mounts, placing, variables, volumes
 from hudi_operator.names import Label, owner_label
-from hudi_operator.resources.model import Resources
+from hudi_operator.resources.execution import with_defaults
 from hudi_operator.runs import RunOrder
 from hudi_operator.words import GROUP, VERSION
 
-CONTAINER = "engine"
 REPORT_PATH = "/dev/termination-log"
-SCRATCH_PATH = "/var/lib/hudi-operator/scratch"
 MANAGED_BY = {"app.kubernetes.io/managed-by": "hudi-operator"}
-# The image's user; Spark's own images have the same.
-_USER = 185
 # A Job that takes an index or its plan away outlives the resource whose deletion it serves: nothing else removes it.
 _OF_DELETIONS = (Action.DROP, Action.ABORT)
 _DELETIONS_TTL_SECONDS = 600
@@ -26,6 +33,7 @@ _MAX_LABEL = 63
 
 def job_of(order: RunOrder, defaults: Defaults) -> Manifest:
     """As it is given to the API: the same for the same order."""
+    execution = order.execution
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -42,10 +50,17 @@ def job_of(order: RunOrder, defaults: Defaults) -> Manifest:
             # One pod, ever: another attempt is another Job, so that never two drivers of one run are alive.
             "backoffLimit": 0,
             "podReplacementPolicy": "Failed",
-            "activeDeadlineSeconds": _given(order.execution.active_deadline_seconds, defaults.active_deadline_seconds),
+            "activeDeadlineSeconds": _given(execution.active_deadline_seconds, defaults.active_deadline_seconds),
             "ttlSecondsAfterFinished": _ttl(order, defaults),
             "template": {
-                "metadata": {"labels": labels_of(order), "annotations": _annotations(order)},
+                "metadata": {
+                    "labels": {**execution.driver_template.labels, **labels_of(order)},
+                    "annotations": {
+                        **execution.driver_template.annotations,
+                        **_annotations(order),
+                        **_of_executors(order, defaults),
+                    },
+                },
                 "spec": _pod(order, defaults),
             },
         },
@@ -74,6 +89,10 @@ def _annotations(order: RunOrder) -> dict[str, str]:
         Label.BASE_PATH: order.request.table,
         Label.KINDS: ",".join(order.request.kinds),
     }
+
+
+def _of_executors(order: RunOrder, defaults: Defaults) -> dict[str, str]:
+    return {Label.EXECUTOR_TEMPLATE: executor.annotation_of(order, defaults)} if _has_executors(order) else {}
 
 
 def _owners(order: RunOrder) -> list[Manifest]:
@@ -109,16 +128,12 @@ def _pod(order: RunOrder, defaults: Defaults) -> Manifest:
         "terminationGracePeriodSeconds": _given(
             execution.termination_grace_period_seconds, defaults.termination_grace_period_seconds
         ),
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _USER,
-            "runAsGroup": _USER,
-            "fsGroup": _USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": POD_SECURITY,
+        **placing(execution.driver_template),
         "containers": [_container(order, defaults)],
         "volumes": [
-            {"name": "scratch", "emptyDir": {}},
+            *volumes(execution.driver_template, folders("scratch", defaults)),
+            *([executor.VOLUME] if _has_executors(order) else []),
             *(
                 {"name": f"secret-{number}", "secret": {"secretName": name, "defaultMode": 0o440}}
                 for number, name in enumerate(order.secrets)
@@ -135,20 +150,17 @@ def _container(order: RunOrder, defaults: Defaults) -> Manifest:
         "imagePullPolicy": execution.image_pull_policy or defaults.image_pull_policy,
         "command": ["hudi-engine"],
         "args": ["run", literal(_request(order))],
-        "env": _environment(order, defaults),
+        "env": variables(execution.driver_template, _environment(order, defaults)),
         "ports": [{"name": name, "containerPort": port} for name, port in PORTS.items()]
         if _has_executors(order)
         else [],
-        "resources": _resources_of(execution.driver),
+        "resources": amounts_of(with_defaults(execution.driver, defaults.driver)),
         "terminationMessagePath": REPORT_PATH,
         "terminationMessagePolicy": "FallbackToLogsOnError",
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": CONTAINER_SECURITY,
         "volumeMounts": [
-            {"name": "scratch", "mountPath": SCRATCH_PATH},
+            *mounts(execution.driver_template, own_mounts("scratch")),
+            *([executor.MOUNT] if _has_executors(order) else []),
             *(
                 {"name": f"secret-{number}", "mountPath": f"{SECRETS_PATH}/{name}", "readOnly": True}
                 for number, name in enumerate(order.secrets)
@@ -159,8 +171,8 @@ def _container(order: RunOrder, defaults: Defaults) -> Manifest:
 
 def _request(order: RunOrder) -> str:
     """With the paths that it has in its pod."""
-    folders = tuple(f"{SECRETS_PATH}/{name}" for name in order.secrets)
-    return replace(order.request, conf_from=folders, report_path=REPORT_PATH).to_json()
+    mounted = tuple(f"{SECRETS_PATH}/{name}" for name in order.secrets)
+    return replace(order.request, conf_from=mounted, report_path=REPORT_PATH).to_json()
 
 
 def _environment(order: RunOrder, defaults: Defaults) -> list[Manifest]:
@@ -168,29 +180,17 @@ def _environment(order: RunOrder, defaults: Defaults) -> list[Manifest]:
         {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
         for name, path in (("POD_NAME", "metadata.name"), ("POD_IP", "status.podIP"))
     ]
-    folders = [
-        {"name": "TZ", "value": "UTC"},
-        {"name": "HOME", "value": SCRATCH_PATH},
-        {"name": "TMPDIR", "value": SCRATCH_PATH},
-    ]
     if not _has_executors(order):
-        return [*pod, *folders]
+        return [*pod, *ENVIRONMENT]
     spark = [
         {"name": "SPARK_LOCAL_DIRS", "value": SCRATCH_PATH},
         {"name": "PYSPARK_SUBMIT_ARGS", "value": submit_arguments(order, defaults)},
     ]
-    return [*pod, *folders, *spark]
+    return [*pod, *ENVIRONMENT, *spark]
 
 
 def _has_executors(order: RunOrder) -> bool:
     return order.request.compute is ComputeKind.SPARK
-
-
-def _resources_of(resources: Resources | None) -> Mapping[str, Mapping[str, str]]:
-    if resources is None:
-        return {}
-    given = {"requests": dict(resources.requests), "limits": dict(resources.limits)}
-    return {name: amounts for name, amounts in given.items() if amounts}
 
 
 def _given(own: int | None, default: int) -> int:

@@ -16,7 +16,9 @@ class Result(StrEnum):
     CONFIGURATION = "configuration"
     CONTENTION = "contention"
     INFRASTRUCTURE = "infrastructure"
+    DISRUPTION = "disruption"
     OUT_OF_MEMORY = "out_of_memory"
+    OUT_OF_DISK = "out_of_disk"
     INTERNAL = "internal"
 
 
@@ -29,6 +31,8 @@ _OF_CLASSES = {
     FailureClass.CONFIGURATION: Result.CONFIGURATION,
     FailureClass.CONTENTION: Result.CONTENTION,
     FailureClass.INFRASTRUCTURE: Result.INFRASTRUCTURE,
+    FailureClass.DISRUPTION: Result.DISRUPTION,
+    FailureClass.OUT_OF_DISK: Result.OUT_OF_DISK,
     FailureClass.OUT_OF_MEMORY: Result.OUT_OF_MEMORY,
     FailureClass.INTERNAL: Result.INTERNAL,
 }

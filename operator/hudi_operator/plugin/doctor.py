@@ -74,7 +74,7 @@ def _of_pending(table: Document) -> Iterator[Finding]:
         action = pending.text("action")
         # A plan that nobody has begun has no owner yet.
         is_waiting = pending.text("state") == "requested" and action in _SERVICES
-        if pending.claim("isLive") is not False or is_waiting:
+        if pending.claim("live") is not False or is_waiting:
             continue
         what = f"{pending.text('instant')} ({action}, {pending.text('state')}) has no living owner"
         yield Finding(_named(table), what, _of_dead(action))

@@ -32,7 +32,7 @@ def plan_lines(index: Document, now: datetime) -> Iterator[str]:
     yield f"  keys      {number(plan.number('keys'))} in {number(plan.number('shards'))} shards"
     reads, writes = size(plan.number("readBytes")), size(plan.number("writeBytes"))
     yield f"  bytes     {reads} to read, {writes} to write, {size(plan.number('memoryBytes'))} of memory"
-    expected = plan.number("secondsExpected")
+    expected = plan.number("expectedDurationSeconds")
     if expected is not None:
         yield f"  time      about {span(expected)}"
     yield f"  planned   {age(plan.moment('plannedTime'), now)}"
@@ -72,11 +72,11 @@ def _kind(index: Document) -> str:
 
 def _way(index: Document) -> str:
     """How far it is: of a build its progress, else how far behind."""
-    status, run = index.status, index.status.at("activeRun")
+    status, runs = index.status, index.status.trees("activeRuns")
     if index.is_awaiting_approval:
         return f"plan {index.plan.text('hash')} waits: kubectl hudi plan {index.ref.name}"
     parts = []
-    if run.text("name"):
+    for run in runs:
         progress = status.at("progress")
         percent = progress.number("percent")
         said = progress.text("summary") or progress.text("phase") or run.text("action")
@@ -93,8 +93,8 @@ def _way(index: Document) -> str:
 def _service_row(service: Document, now: datetime) -> list[str]:
     status, last = service.status, service.status.at("lastRun")
     parts = []
-    if status.trees("active"):
-        parts.append("running " + ", ".join(run.text("name") for run in status.trees("active")))
+    if status.trees("activeRuns"):
+        parts.append("running " + ", ".join(run.text("name") for run in status.trees("activeRuns")))
     if last.text("name"):
         parts.append(f"last {_outcome(last)} {age(last.moment('completionTime'), now)}".rstrip())
     upcoming = age(status.moment("nextScheduleTime"), now)

@@ -203,7 +203,7 @@ def _as_hindered(decision: Decision, hindrance: _Hindrance | None) -> Decision:
         return decision
     said = (
         Said(Condition.READY, "False", hindrance.reason, hindrance.message),
-        Said(Condition.RECONCILING, "True", hindrance.reason, hindrance.message),
+        Said(Condition.RECONCILING, "False", hindrance.reason, hindrance.message),
         Said(Condition.STALLED, "True", hindrance.reason, hindrance.message),
     )
     others = tuple(entry for entry in decision.said if entry.condition not in {one.condition for one in said})

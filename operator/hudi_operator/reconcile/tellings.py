@@ -13,6 +13,7 @@ _WELL = {
     Condition.READY: "True",
     Condition.STALLED: "False",
     Condition.REACHABLE: "True",
+    Condition.LOCK_AVAILABLE: "True",
     Condition.METADATA_CONSISTENT: "True",
     Condition.TIMELINE_HEALTHY: "True",
     Condition.UNIQUE: "True",

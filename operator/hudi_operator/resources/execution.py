@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import fields
 
-from hudi_operator.resources.model import Execution, ExecutionMode, Resources, Retry
+from hudi_operator.resources.model import Execution, ExecutionMode, PodTemplate, Resources, Retry
+
+_OF_EXECUTORS = (
+    "executor",
+    "executor_instances",
+    "dynamic_allocation",
+    "executor_service_account_name",
+    "executor_template",
+)
 
 
 def effective(own: Execution, table: Execution) -> Execution:
@@ -11,13 +19,24 @@ def effective(own: Execution, table: Execution) -> Execution:
     merged = {one.name: _nearer(getattr(own, one.name), getattr(table, one.name)) for one in fields(Execution)}
     merged["mode"] = mode = _mode(own) or _mode(table)
     if mode is ExecutionMode.DRIVER_ONLY:
-        merged |= {"executor": None, "executor_instances": None}
+        merged |= {name: getattr(Execution(), name) for name in _OF_EXECUTORS}
     return Execution(**merged)  # type: ignore[arg-type]  # each value is of its own field
+
+
+def with_defaults(given: Resources | None, defaults: Resources) -> Resources:
+    """Of each resource what is given, else the defaults: a default request might be more than a limit that is given."""
+    own = given or Resources()
+    named = {*own.requests, *own.limits}
+    requests, limits = (
+        {name: amount for name, amount in amounts.items() if name not in named}
+        for amounts in (defaults.requests, defaults.limits)
+    )
+    return Resources({**requests, **own.requests}, {**limits, **own.limits})
 
 
 def _mode(given: Execution) -> ExecutionMode | None:
     """Executors without a mode mean Spark."""
-    has_executors = given.executor is not None or given.executor_instances is not None
+    has_executors = any(getattr(given, name) != getattr(Execution(), name) for name in _OF_EXECUTORS)
     return given.mode or (ExecutionMode.SPARK if has_executors else None)
 
 
@@ -29,4 +48,7 @@ def _nearer(own: object, table: object) -> object:
             return Resources({**table.requests, **own.requests}, {**table.limits, **own.limits})
         case Retry(), Retry():
             return Retry(*(_nearer(getattr(own, one.name), getattr(table, one.name)) for one in fields(Retry)))  # type: ignore[arg-type]  # numbers
+        case PodTemplate(), PodTemplate():
+            parts = (_nearer(getattr(own, one.name), getattr(table, one.name)) for one in fields(PodTemplate))
+            return PodTemplate(*parts)  # type: ignore[arg-type]  # each value is of its own field
     return table if own is None or own == () else own

@@ -50,6 +50,29 @@ class Resources:
 
 
 @dataclass(frozen=True, slots=True)
+class PodTemplate:
+    """What is added to a pod of a run and to its container; what Kubernetes alone reads stays as it was written."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    affinity: Mapping[str, object] = field(default_factory=dict)
+    tolerations: tuple[Mapping[str, object], ...] = ()
+    priority_class_name: str | None = None
+    volumes: tuple[Mapping[str, object], ...] = ()
+    env: tuple[Mapping[str, object], ...] = ()
+    volume_mounts: tuple[Mapping[str, object], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicAllocation:
+    """How few and how many executors there may be."""
+
+    max_instances: int
+    min_instances: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Retry:
     limit: int | None = None
     backoff_seconds: int | None = None
@@ -71,6 +94,10 @@ class Execution:
     driver: Resources | None = None
     executor_instances: int | None = None
     executor: Resources | None = None
+    dynamic_allocation: DynamicAllocation | None = None
+    executor_service_account_name: str | None = None
+    driver_template: PodTemplate = PodTemplate()
+    executor_template: PodTemplate = PodTemplate()
     start_timeout_seconds: int | None = None
     active_deadline_seconds: int | None = None
     termination_grace_period_seconds: int | None = None

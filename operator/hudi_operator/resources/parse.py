@@ -11,6 +11,7 @@ from hudi_operator.resources.model import (
     ConcurrencyPolicy,
     DeletionPolicy,
     Duplicates,
+    DynamicAllocation,
     Execution,
     ExecutionMode,
     FileSystemLock,
@@ -19,6 +20,7 @@ from hudi_operator.resources.model import (
     IndexType,
     Meta,
     MetadataIndex,
+    PodTemplate,
     Ref,
     Resource,
     Resources,
@@ -170,7 +172,7 @@ def _service(meta: Meta, spec: Tree) -> TableService:
 
 
 def _execution(given: Tree) -> Execution:
-    executor, retry = given.within("executor"), given.within("retry")
+    executor, retry, templates = (given.within(name) for name in ("executor", "retry", "podTemplate"))
     return Execution(
         mode=ExecutionMode(given.text("mode")) if given.has("mode") else None,
         image=given.text_or_none("image"),
@@ -183,6 +185,10 @@ def _execution(given: Tree) -> Execution:
         driver=_resources(given.within("driver")),
         executor_instances=executor.whole("instances"),
         executor=_resources(executor),
+        dynamic_allocation=_dynamic_allocation(executor.within("dynamicAllocation")),
+        executor_service_account_name=executor.text_or_none("serviceAccountName"),
+        driver_template=_pod_template(templates.within("driver")),
+        executor_template=_pod_template(templates.within("executor")),
         start_timeout_seconds=given.whole("startTimeoutSeconds"),
         active_deadline_seconds=given.whole("activeDeadlineSeconds"),
         termination_grace_period_seconds=given.whole("terminationGracePeriodSeconds"),
@@ -196,3 +202,24 @@ def _resources(given: Tree) -> Resources | None:
     if not resources.tree:
         return None
     return Resources(resources.quantities("requests"), resources.quantities("limits"))
+
+
+def _dynamic_allocation(given: Tree) -> DynamicAllocation | None:
+    most = given.whole("maxInstances")
+    return None if most is None else DynamicAllocation(most, given.whole("minInstances"))
+
+
+def _pod_template(given: Tree) -> PodTemplate:
+    meta, spec = given.within("metadata"), given.within("spec")
+    container = next(iter(spec.trees("containers")), Tree({}))
+    return PodTemplate(
+        labels=meta.texts("labels"),
+        annotations=meta.texts("annotations"),
+        node_selector=spec.texts("nodeSelector"),
+        affinity=spec.within("affinity").tree,
+        tolerations=tuple(each.tree for each in spec.trees("tolerations")),
+        priority_class_name=spec.text_or_none("priorityClassName"),
+        volumes=tuple(each.tree for each in spec.trees("volumes")),
+        env=tuple(each.tree for each in container.trees("env")),
+        volume_mounts=tuple(each.tree for each in container.trees("volumeMounts")),
+    )

@@ -12,20 +12,20 @@ LONG_NAME = f"metadata.name must be at most {MAX_NAME} characters, for the names
 _PYTHON: Mapping[Type, type | tuple[type, ...]] = {
     Type.TEXT: str,
     Type.WHOLE: int,
-    Type.NUMBER: (int, float),
     Type.CLAIM: bool,
     Type.OBJECT: Mapping,
+    Type.FREE: Mapping,
     Type.MAP: Mapping,
     Type.LIST: Sequence,
     Type.QUANTITY: (int, str),
 }
-_NAMED: Mapping[Type, str] = {Type.MAP: "object", Type.QUANTITY: "integer or string"}
+_NAMED: Mapping[Type, str] = {Type.MAP: "object", Type.FREE: "object", Type.QUANTITY: "integer or string"}
 _SHOWN = 120
 
 
 def type_of(value: object) -> str:
     """As the API calls it; the value itself is not for messages, for it may be a secret."""
-    named = (Type.CLAIM, Type.WHOLE, Type.NUMBER, Type.TEXT, Type.OBJECT, Type.LIST)
+    named = (Type.CLAIM, Type.WHOLE, Type.TEXT, Type.OBJECT, Type.LIST)
     return "null" if value is None else next((of for of in named if isinstance(value, _PYTHON[of])), "unknown")
 
 

@@ -47,7 +47,7 @@ def index_facts(index: MetadataIndex, world: World) -> dict[str, object]:
         facts["duplicates"] = duplicates
     live = live_of(world.runs)
     if live:
-        facts["activeRun"] = entry_of(live[0])
+        facts["activeRuns"] = [entry_of(live[0])]
         if live[0].progress is not None:
             facts["progress"] = _progress(live[0].progress)
         elif live[0].action is Action.BUILD and found is not None and found.phase:
@@ -94,7 +94,7 @@ def service_facts(world: World) -> dict[str, object]:
     facts: dict[str, object] = {"history": history}
     if history:
         facts["lastRun"] = history[0]
-    facts["active"] = [entry_of(run) for run in live_of(world.runs)[:_MOST_ACTIVE]]
+    facts["activeRuns"] = [entry_of(run) for run in live_of(world.runs)[:_MOST_ACTIVE]]
     return facts
 
 
@@ -143,7 +143,7 @@ def _timeline(timeline: TimelineSeen) -> dict[str, object]:
             "action": each.action[:_LONGEST_WORD],
             "state": each.state[:_LONGEST_WORD],
             **_known({"requestedTime": shown_ms(each.requested_ms)}),
-            "isLive": each.is_live,
+            "live": each.is_live,
         }
         for each in timeline.pending
     ]
@@ -173,9 +173,15 @@ def _progress(progress: RunProgress) -> dict[str, object]:
         "phase": progress.phase[:_LONGEST_WORD],
         "done": progress.done,
         "rows": progress.rows,
-        **_known({"total": progress.total, "percent": progress.percent, "summary": progress.said[:_LONGEST_WORD]}),
+        **_known(
+            {"total": progress.total, "percent": _whole(progress.percent), "summary": progress.said[:_LONGEST_WORD]}
+        ),
         **_known({"updatedTime": shown_ms(progress.updated_ms)}),
     }
+
+
+def _whole(number: float | None) -> int | None:
+    return None if number is None else int(number)
 
 
 def _known(fields: Mapping[str, object]) -> dict[str, object]:

@@ -51,9 +51,8 @@ def entries_of(previous: Mapping[str, object]) -> Iterable[Mapping[str, object]]
 
 def _told(world: World) -> Iterator[Mapping[str, object]]:
     """What the status has of ended runs, and of those that must have ended since; the former is the last word."""
-    active = world.previous.get("active")
-    entries = [*active] if isinstance(active, list | tuple) else []
-    for entry in (world.previous.get("activeRun"), *entries):
+    active = world.previous.get("activeRuns")
+    for entry in active if isinstance(active, list | tuple) else ():
         if isinstance(entry, Mapping) and _was_there(entry):
             yield {
                 **entry,
@@ -119,7 +118,7 @@ def entry_of(run: RunSeen) -> dict[str, object]:
     past, report = of_run(run), run.report
     entry |= {"reason": past.reason.value, "completionTime": shown(past.ended_at)}
     entry |= _given({"message": past.message, "exitCode": run.exit_code})
-    entry["seconds"] = max(0, int((past.ended_at - (run.started_at or run.created_at)).total_seconds()))
+    entry["durationSeconds"] = max(0, int((past.ended_at - (run.started_at or run.created_at)).total_seconds()))
     if report is not None:
         indexes = [
             {"name": kind.kind[:_LONGEST_WORD], "state": kind.state.value} for kind in report.kinds[:MOST_INDEXES]

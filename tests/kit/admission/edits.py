@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from hudi_operator.resources.model import IndexType
 from hudi_operator.resources.schema.nodes import Schema, Type
+from hudi_operator.resources.schema.pod import ROLES
 from hudi_operator.resources.schema.specs import SPECS
 from hudi_operator.words import Kind
 from tests.kit.admission.manifests import ZOOKEEPER, Edits, manifest
@@ -22,6 +23,23 @@ _CONF: Final[Mapping[str, tuple[object, ...]]] = {
     "hadoopConf": ({"fs.s3a.endpoint": "http://minio:9000"}, {"fs.s3a.endpoint.region": "eu-west-1"}),
 }
 
+_TEMPLATES: Final[tuple[dict[str, Any], ...]] = (
+    {"metadata": {"labels": {"azure.workload.identity/use": "true"}}},
+    {"metadata": {"annotations": {"sidecar.istio.io/inject": "false"}}},
+    {"spec": {"nodeSelector": {"disk": "fast"}}},
+    {"spec": {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {}}}}},
+    {"spec": {"tolerations": [{"key": "spot", "operator": "Exists"}]}},
+    {"spec": {"priorityClassName": "batch"}},
+    {"spec": {"volumes": [{"name": "scratch", "emptyDir": {"sizeLimit": "500Gi"}}]}},
+    {
+        "spec": {
+            "containers": [
+                {"name": "engine", "env": [{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}]}
+            ]
+        }
+    },
+    {"spec": {"containers": [{"name": "engine", "volumeMounts": [{"name": "tables", "mountPath": "/tables"}]}]}},
+)
 _SAMPLES: Final[Mapping[str, tuple[object, ...]]] = {
     "spec.basePath": ("/tables/a", "gs://lake/b"),
     "spec.tableName": ("orders", "orders of 2026"),
@@ -44,6 +62,8 @@ _SAMPLES: Final[Mapping[str, tuple[object, ...]]] = {
     "spec.execution.image": ("engine:1", "localhost:5000/team/engine@sha256:" + "1" * 64),
     "spec.execution.imagePullSecrets": ([{"name": "a"}], [{"name": "b"}, {"name": "a"}]),
     "spec.execution.serviceAccountName": ("runs", "other-runs"),
+    "spec.execution.executor.serviceAccountName": ("powerless", "other"),
+    "spec.execution.podTemplate": tuple({role: template} for role in ROLES for template in _TEMPLATES),
     **{f"spec.execution.{field}": values for field, values in _CONF.items()},
 }
 """Legal values of the fields of which bounds and choices do not tell them."""
@@ -53,6 +73,9 @@ _NEEDED: Final[Mapping[str, Edits]] = {
     "spec.indexName": {"spec.indexType": "SecondaryIndex", "spec.columns": ["customer"]},
     "spec.timeZone": {"spec.schedule": "0 4 * * *"},
     "spec.startingDeadlineSeconds": {"spec.schedule": "0 4 * * *"},
+    "spec.execution.executor.dynamicAllocation.minInstances": {
+        "spec.execution.executor.dynamicAllocation": {"maxInstances": 1_000}
+    },
     "spec.concurrency.lock.zookeeper.": {"spec.concurrency": {"mode": "Optimistic", "lock": {"zookeeper": ZOOKEEPER}}},
     "spec.concurrency.lock.fileSystem.": {"spec.concurrency": {"mode": "Optimistic", "lock": {"fileSystem": {}}}},
 }
@@ -153,7 +176,7 @@ def filled(schema: Schema) -> Any:
             return [filled(schema.entry)] if schema.entry is not None else []
         case Type.CLAIM:
             return True
-        case Type.WHOLE | Type.NUMBER:
+        case Type.WHOLE:
             return 7
     if schema.choices:
         return schema.choices[0]

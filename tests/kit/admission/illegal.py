@@ -21,6 +21,7 @@ class Illegal:
     before: Edits | None = None
 
 
+_POD: Final = "spec.execution.podTemplate"
 _LOCATION: Final = "must be one line without quotes, globs and shell characters"
 _SCHEME: Final = "must begin with / or file:/ and name a folder, or with s3://"
 _DOTS: Final = "must not have '.' or '..' between slashes"
@@ -30,18 +31,18 @@ _SPARK: Final = "is set by the operator or may not be set: master"
 _HUDI: Final = "is set by the operator or may not be set: the table's place"
 _HADOOP: Final = "may not be set: secrets belong into the Secret of storage.credentialsSecretRef"
 _VALUE: Final = "must be one line without shell characters (` $ ; | & < > \\)"
-_CLASS: Final = "must not name a class: no property may load code"
+_CLASS: Final = "must not name a class or carry credentials"
 _CRON: Final = "must be five fields, minute hour day month weekday"
 _ZONE: Final = "must be the name of a time zone"
 _TOKEN: Final = "must be letters, digits, '-', '_' and '.', a letter or digit first and last"
 _FIXED: Final = "cannot be changed: delete the resource and make another"
 _LOCK_MOVES: Final = "the lock may be changed only while the table is suspended"
-_MEMORY: Final = "must be a number of bytes, as 512Mi or 2Gi"
+_MEMORY: Final = "must be bytes, as 512Mi or 2Gi"
 _COLUMN: Final = "must be the name of a column: letters, digits and '_', no digit first"
 _ONE_COLUMN: Final = "a SecondaryIndex needs columns with exactly one column: make a resource for each"
 _STATS: Final = {"spec.indexType": "ColumnStats"}
 _BY_CUSTOMER: Final = {"spec.indexType": "SecondaryIndex", "spec.columns": ["customer"]}
-_CORES: Final = "must be a number of cores, as 500m or 2"
+_CORES: Final = "must be cores, as 500m or 2"
 
 
 def _base_path(why: str, path: str, message: str) -> Illegal:
@@ -65,6 +66,17 @@ def _schedule(why: str, schedule: str, message: str = _CRON) -> Illegal:
 def _column(why: str, column: str, message: str) -> Illegal:
     edits = {"spec.indexType": "ColumnStats", "spec.columns": ["id", column]}
     return Illegal(f"a column {why}", _INDEX, edits, "spec.columns[1]", message)
+
+
+def _template(why: str, template: Edits, path: str, field: str) -> Illegal:
+    where = f"{_POD}.driver"
+    return Illegal(
+        f"a pod template with {why}",
+        _TABLE,
+        {where: template},
+        f"{where}{path}",
+        f'unknown field "{where}{path}.{field}"',
+    )
 
 
 def _zookeeper(why: str, field: str, value: str, message: str) -> Illegal:
@@ -96,7 +108,7 @@ _BASE_PATHS: Final = (
 )
 
 _CONFS: Final = (
-    _conf("the master", "sparkConf", "spark.master", f"spark.master: {_SPARK}"),
+    _conf("the master", "sparkConf", "spark.master", _SPARK),
     _conf(
         "a service account of Kubernetes",
         "sparkConf",
@@ -140,7 +152,7 @@ _CONFS: Final = (
         "Too long: may not be more than 512",
         "x" * 513,
     ),
-    _conf("the table's path", "hudiConf", "hoodie.base.path", f"hoodie.base.path: {_HUDI}"),
+    _conf("the table's path", "hudiConf", "hoodie.base.path", _HUDI),
     _conf("the table's name", "hudiConf", "hoodie.table.name", _HUDI),
     _conf("a lock provider", "hudiConf", "hoodie.write.lock.provider", _HUDI),
     _conf("a lock's place", "hudiConf", "hoodie.write.lock.zookeeper.url", _HUDI),
@@ -158,7 +170,7 @@ _CONFS: Final = (
         "each key must be hoodie.",
         "true",
     ),
-    _conf("a secret key", "hadoopConf", "fs.s3a.secret.key", f"fs.s3a.secret.key: {_HADOOP}"),
+    _conf("a secret key", "hadoopConf", "fs.s3a.secret.key", _HADOOP),
     _conf("an access key", "hadoopConf", "fs.s3a.access.key", _HADOOP),
     _conf("a bucket's secret key", "hadoopConf", "fs.s3a.bucket.lake.secret.key", _HADOOP),
     _conf("an account's key", "hadoopConf", "fs.azure.account.key.lake.dfs.core.windows.net", _HADOOP),
@@ -166,7 +178,7 @@ _CONFS: Final = (
     _conf("a file system's class", "hadoopConf", "fs.s3a.impl", _HADOOP),
     _conf("a provider of credentials", "hadoopConf", "fs.s3a.aws.credentials.provider", _HADOOP),
     _conf("a store of credentials", "hadoopConf", "hadoop.security.credential.provider.path", _HADOOP),
-    _conf("a login in an address", "hadoopConf", "fs.s3a.endpoint", _LOGIN, "https://key:word@minio:9000"),
+    _conf("a login in an address", "hadoopConf", "fs.s3a.endpoint", _CLASS, "https://key:word@minio:9000"),
     Illegal(
         "hudiConf: too many properties",
         _TABLE,
@@ -341,12 +353,72 @@ _EXECUTIONS: Final = (
         "spec.execution.retry",
         "backoffSeconds must not be more than maxBackoffSeconds",
     ),
+    _template("the network of the node", {"spec": {"hostNetwork": True}}, ".spec", "hostNetwork"),
+    _template("rights of its own", {"spec": {"securityContext": {"runAsUser": 0}}}, ".spec", "securityContext"),
+    _template("another account", {"spec": {"serviceAccountName": "admin"}}, ".spec", "serviceAccountName"),
+    _template(
+        "a folder of the node",
+        {"spec": {"volumes": [{"name": "root", "hostPath": {"path": "/"}}]}},
+        ".spec.volumes[0]",
+        "hostPath",
+    ),
+    _template(
+        "an image of its own",
+        {"spec": {"containers": [{"name": "engine", "image": "evil"}]}},
+        ".spec.containers[0]",
+        "image",
+    ),
+    _template(
+        "a Secret as a whole environment",
+        {"spec": {"containers": [{"name": "engine", "envFrom": [{"secretRef": {"name": "a"}}]}]}},
+        ".spec.containers[0]",
+        "envFrom",
+    ),
     Illegal(
-        "a pod of one's own",
+        "a pod template with another container",
         _TABLE,
-        {"spec.execution.driver.podTemplate": {"spec": {"hostNetwork": True}}},
-        "spec.execution.driver",
-        'unknown field "spec.execution.driver.podTemplate"',
+        {f"{_POD}.driver": {"spec": {"containers": [{"name": "shell"}]}}},
+        _POD,
+        'supported values: "engine"',
+    ),
+    Illegal(
+        "a pod template with two containers",
+        _TABLE,
+        {f"{_POD}.driver": {"spec": {"containers": [{"name": "engine"}, {"name": "engine"}]}}},
+        _POD,
+        "Too many: 2: must have at most 1 item",
+    ),
+    Illegal(
+        "a pod template of a third role",
+        _TABLE,
+        {_POD: {"observer": {}}},
+        _POD,
+        "expected the keys driver and executor",
+    ),
+    Illegal(
+        "a variable that loads code",
+        _TABLE,
+        {
+            f"{_POD}.executor": {
+                "spec": {"containers": [{"name": "engine", "env": [{"name": "LD_PRELOAD", "value": "x"}]}]}
+            }
+        },
+        _POD,
+        "is set by the operator or can load code",
+    ),
+    Illegal(
+        "a label of the operator's",
+        _TABLE,
+        {f"{_POD}.driver": {"metadata": {"labels": {"hudi-operator.dev/run": "x"}}}},
+        _POD,
+        "is set by the operator or by Spark",
+    ),
+    Illegal(
+        "more executors at least than at most",
+        _TABLE,
+        {"spec.execution.executor.dynamicAllocation": {"minInstances": 3, "maxInstances": 2}},
+        "spec.execution.executor.dynamicAllocation",
+        "minInstances must not be more than maxInstances",
     ),
     _resources("memory in words", {"limits": {"memory": "much"}}, ".limits.memory", _MEMORY),
     _resources("memory in thousandths of a byte", {"limits": {"memory": "512m"}}, ".limits.memory", _MEMORY),
@@ -358,13 +430,13 @@ _EXECUTIONS: Final = (
         "more asked for than allowed",
         {"requests": {"memory": "2Gi"}, "limits": {"memory": "1025Mi"}},
         "",
-        "the memory requested must not be more than its limit",
+        "requests must not be more than limits",
     ),
     _resources(
         "more cores asked for than allowed",
         {"requests": {"cpu": 2}, "limits": {"cpu": "1500m"}},
         "",
-        "the cpu requested must not be more than its limit",
+        "requests must not be more than limits",
     ),
     _resources(
         "a kind that there is not",

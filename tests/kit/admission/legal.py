@@ -116,7 +116,41 @@ LEGAL: Final = (
                 "driver": {
                     "resources": {"requests": {"cpu": "500m", "memory": "2Gi"}, "limits": {"cpu": 1, "memory": "2.5Gi"}}
                 },
-                "executor": {"instances": 2, "resources": {"limits": {"memory": 2147483648, "cpu": "1.5"}}},
+                "executor": {
+                    "instances": 2,
+                    "dynamicAllocation": {"minInstances": 1, "maxInstances": 9},
+                    "serviceAccountName": "executors",
+                    "resources": {"limits": {"memory": 2147483648, "cpu": "1.5"}},
+                },
+                "podTemplate": {
+                    "driver": {
+                        "metadata": {"labels": {"team": "lake"}, "annotations": {"example.com/role": "r"}},
+                        "spec": {
+                            "nodeSelector": {"disk": "fast"},
+                            "tolerations": [{"key": "spot", "operator": "Exists", "effect": "NoSchedule"}],
+                            "priorityClassName": "batch",
+                            "volumes": [
+                                {"name": "tables", "persistentVolumeClaim": {"claimName": "tables"}},
+                                {"name": "scratch", "emptyDir": {"sizeLimit": "500Gi", "medium": "Memory"}},
+                            ],
+                            "containers": [
+                                {
+                                    "name": "engine",
+                                    "env": [
+                                        {"name": "AWS_REGION", "value": "eu-west-1"},
+                                        {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}},
+                                    ],
+                                    "volumeMounts": [{"name": "tables", "mountPath": "/tables", "readOnly": True}],
+                                }
+                            ],
+                        },
+                    },
+                    "executor": {
+                        "spec": {
+                            "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}
+                        }
+                    },
+                },
                 "startTimeoutSeconds": 60,
                 "activeDeadlineSeconds": 3_600,
                 "terminationGracePeriodSeconds": 30,

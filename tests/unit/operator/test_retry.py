@@ -56,11 +56,15 @@ LIMITS = Limits(5, 10, 600)
         (replace(RUN, report=JobReport(Outcome.TIMED_OUT, 25)), Reason.CONTENTION),
         (replace(RUN, report=JobReport(Outcome.FAILED, 70)), Reason.INTERNAL),
         (replace(RUN, exit_code=1), Reason.INTERNAL),
-        (replace(RUN, exit_code=137), Reason.OUT_OF_MEMORY),
+        (replace(RUN, exit_code=137), Reason.INFRASTRUCTURE),
+        (replace(RUN, exit_code=137, trouble_reason="OOMKilled"), Reason.OUT_OF_MEMORY),
         (replace(RUN, exit_code=137, is_stopping=True), Reason.INFRASTRUCTURE),
         (replace(RUN, exit_code=137, trouble_reason="DeadlineExceeded"), Reason.DEADLINE_EXCEEDED),
         (replace(RUN, phase=RunPhase.LOST), Reason.INFRASTRUCTURE),
-        (replace(RUN, phase=RunPhase.LOST, trouble_reason="Evicted"), Reason.INFRASTRUCTURE),
+        (replace(RUN, phase=RunPhase.LOST, trouble_reason="Evicted"), Reason.EVICTED),
+        (replace(RUN, phase=RunPhase.LOST, trouble_reason="NodeLost"), Reason.NODE_LOST),
+        (replace(RUN, report=JobReport(Outcome.INTERRUPTED, 143), trouble_reason="Preempted"), Reason.PREEMPTED),
+        (replace(RUN, phase=RunPhase.LOST, trouble_reason="OutOfDisk"), Reason.OUT_OF_DISK),
         (replace(RUN, phase=RunPhase.LOST, trouble_reason="ErrImagePull"), Reason.IMAGE_PULL_FAILED),
         (replace(RUN, phase=RunPhase.LOST, trouble_reason="Unschedulable"), Reason.UNSCHEDULABLE),
         (replace(RUN, phase=RunPhase.LOST, trouble_reason="OOMKilled"), Reason.OUT_OF_MEMORY),
@@ -143,3 +147,40 @@ def test_a_run_that_ended_in_the_future_is_waited_for() -> None:
     failed = past(1, Reason.INFRASTRUCTURE, NOW + timedelta(hours=1))
 
     assert type(next_attempt([failed], LIMITS, NOW)).__name__ == "BackOff"
+
+
+@pytest.mark.parametrize("reason", [Reason.EVICTED, Reason.PREEMPTED, Reason.NODE_LOST])
+def test_what_the_cluster_ends_is_tried_for_ever_and_reported_after_the_limit(reason: Reason) -> None:
+    strict, many = Limits(3, 10, 600), [past(number, reason) for number in range(1, 21)]
+
+    waits = [next_attempt(many[:count], strict, NOW) for count in (3, 4, 20)]
+    goes = next_attempt(many, strict, NOW + timedelta(hours=1))
+
+    assert [wait.is_stalled for wait in waits if isinstance(wait, BackOff)] == [False, True, True]
+    assert goes == Go(21)
+
+
+def test_what_the_cluster_ends_does_not_count_as_a_failure_of_the_run() -> None:
+    strict, later = Limits(1, 10, 600), NOW + timedelta(hours=1)
+    tried = [past(1, Reason.INTERNAL), past(2, Reason.EVICTED), past(3, Reason.INTERNAL)]
+
+    assert next_attempt(tried, strict, later) == Go(4)
+
+
+@pytest.mark.parametrize("reason", [Reason.OUT_OF_MEMORY, Reason.OUT_OF_DISK])
+def test_a_run_that_is_short_of_room_is_tried_once_more(reason: Reason) -> None:
+    later = NOW + timedelta(hours=1)
+
+    follows = [
+        next_attempt([past(number, reason) for number in range(1, count + 1)], LIMITS, later) for count in (1, 2)
+    ]
+
+    assert follows[0] == Go(2)
+    assert isinstance(follows[1], GiveUp)
+    assert follows[1].reason is reason
+
+
+def test_an_eviction_between_two_failures_for_memory_lets_the_run_be_tried_again() -> None:
+    tried = [past(1, Reason.OUT_OF_MEMORY), past(2, Reason.EVICTED), past(3, Reason.OUT_OF_MEMORY)]
+
+    assert next_attempt(tried, LIMITS, NOW + timedelta(hours=1)) == Go(4)

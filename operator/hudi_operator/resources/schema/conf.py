@@ -31,11 +31,8 @@ _HUDI = (
 _HADOOP = r"(?i)^fs\.(default|abstractfilesystem\.)|\.impl(\.|$)|signer|^hadoop\.(security\.group|ssl\.|proxyuser\.)"
 
 _ONE_LINE = values_without(f"[{CONTROL}`$;|&<>\\\\]", "must be one line without shell characters (` $ ; | & < > \\)")
-_NO_CLASS = values_without(
-    r"(^|,) *([A-Za-z_][A-Za-z0-9_]*\.)+[A-Z][A-Za-z0-9_]* *(,|$)",
-    "must not name a class: no property may load code",
-)
-_NO_LOGIN = values_without("://[^/]*:[^/]*@", "must not carry credentials: they belong into a Secret")
+_NO_CLASS, _NO_LOGIN = r"(^|,) *([A-Za-z_][A-Za-z0-9_]*\.)+[A-Z][A-Za-z0-9_]* *(,|$)", "://[^/]*:[^/]*@"
+_HARMLESS = values_without(f"{_NO_CLASS}|{_NO_LOGIN}", "must not name a class or carry credentials")
 
 
 def spark_conf() -> Schema:
@@ -82,5 +79,5 @@ def _conf(description: str, *about_keys: Rule) -> Schema:
         description,
         entry=text("", _MAX_VALUE, least=0),
         most=_MAX_ENTRIES,
-        rules=(*about_keys, _ONE_LINE, _NO_CLASS, _NO_LOGIN),
+        rules=(*about_keys, _ONE_LINE, _HARMLESS),
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from hudi_operator.resources.model import ExecutionMode
 from hudi_operator.resources.schema.conf import hadoop_conf, hudi_conf, spark_conf
 from hudi_operator.resources.schema.nodes import Rule, Schema, Type, choice, group, matching, text, whole
+from hudi_operator.resources.schema.pod import pod_templates
 from hudi_operator.resources.schema.values import dns_name, resources
 
 _DAY = 86_400
@@ -31,15 +32,21 @@ def execution(description: str) -> Schema:
                 keys=("name",),
                 most=8,
             ),
-            "serviceAccountName": dns_name("Service account of the pods."),
+            "serviceAccountName": dns_name("Service account of the driver."),
             "sparkConf": spark_conf(),
             "hudiConf": hudi_conf(),
             "hadoopConf": hadoop_conf(),
             "driver": group("The pod that runs the engine.", {"resources": resources("driver")}),
             "executor": group(
                 "Spark's executors; not with mode DriverOnly.",
-                {"instances": whole("How many.", 1, 1_000), "resources": resources("executors")},
+                {
+                    "instances": whole("How many; at the start, with dynamicAllocation.", 1, 1_000),
+                    "dynamicAllocation": _dynamic_allocation(),
+                    "serviceAccountName": dns_name("Service account of the executors, which needs no rights."),
+                    "resources": resources("executors", is_terse=True),
+                },
             ),
+            "podTemplate": pod_templates(),
             "startTimeoutSeconds": whole("How long a run may wait for its pod to start.", 10, _DAY),
             "activeDeadlineSeconds": whole("How long a run may take.", 10, 30 * _DAY),
             "terminationGracePeriodSeconds": whole("How long a run may take to stop.", 10, 3_600),
@@ -65,6 +72,22 @@ def execution(description: str) -> Schema:
             "executor has no meaning with mode DriverOnly: leave one of them out",
             lambda given: given.get("mode") != ExecutionMode.DRIVER_ONLY or given.get("executor") is None,
         ),
+    )
+
+
+def _dynamic_allocation() -> Schema:
+    return group(
+        "Executors come and go with the work.",
+        {
+            "minInstances": whole("At least so many.", 0, 1_000),
+            "maxInstances": whole("At most so many.", 1, 1_000),
+        },
+        Rule(
+            "!has(self.minInstances) || self.minInstances <= self.maxInstances",
+            "minInstances must not be more than maxInstances",
+            lambda given: (given.get("minInstances") or 0) <= given["maxInstances"],
+        ),
+        required=("maxInstances",),
     )
 
 

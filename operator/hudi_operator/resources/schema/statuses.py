@@ -57,7 +57,7 @@ def _run_fields() -> dict[str, Schema]:
         "exitCode": whole("Of its process."),
         "instant": _name("The instant on the table's timeline that it made."),
         "rows": whole("Rows it went through."),
-        "seconds": Schema(Type.NUMBER, "How long it took."),
+        "durationSeconds": whole("How long it took."),
         "indexes": _list(
             "What became of each index.",
             group("", {"name": _name("Of the index."), "state": _name("Valid, invalid, ready and so on.")}),
@@ -66,8 +66,9 @@ def _run_fields() -> dict[str, Schema]:
     }
 
 
-def _run(description: str) -> Schema:
-    return group(description, _run_fields())
+def _run(description: str, *, is_terse: bool = False) -> Schema:
+    """`is_terse` where another field of the status describes the same fields."""
+    return group(description, _run_fields(), is_terse=is_terse)
 
 
 def _status(facts: Mapping[str, Schema]) -> Schema:
@@ -88,7 +89,7 @@ def _table() -> Schema:
             "action": _name("Hudi's word for what it does."),
             "state": _name("requested or inflight."),
             "requestedTime": time("When it was requested."),
-            "isLive": claim("Whether its writer's heart beats."),
+            "live": claim("Whether its writer has a live heartbeat."),
         },
     )
     run = group(
@@ -103,7 +104,7 @@ def _table() -> Schema:
     )
     return _status(
         {
-            "lastObservedTime": time("When the table was last looked at and found changed."),
+            "lastObservedTime": time("When the table was last looked at, up to 10 minutes ago while nothing changes."),
             "table": group(
                 "What hoodie.properties says.",
                 {
@@ -145,7 +146,7 @@ def _index() -> Schema:
                     "caughtUpTo": _name("The last commit before the first that may be missing."),
                     "head": _name("The newest commit of the data."),
                     "lagInstants": whole("So many commits may be missing; an upper bound."),
-                    "lagSeconds": Schema(Type.NUMBER, "So long the oldest of them has waited."),
+                    "lagSeconds": whole("So long the oldest of them has waited."),
                 },
             ),
             "progress": group(
@@ -155,7 +156,7 @@ def _index() -> Schema:
                     "done": whole("Of the phase, in its own unit."),
                     "total": whole("All there is to do in the phase, if that is known."),
                     "rows": whole("Rows read so far."),
-                    "percent": Schema(Type.NUMBER, "Of the whole run, if that is known."),
+                    "percent": whole("Of the whole run, if that is known."),
                     "summary": _name("The same in a few words."),
                     "updatedTime": time("When the run said so."),
                 },
@@ -169,16 +170,16 @@ def _index() -> Schema:
                     "readBytes": whole("To be read."),
                     "writeBytes": whole("To be written."),
                     "memoryBytes": whole("Needed."),
-                    "secondsExpected": Schema(Type.NUMBER, "How long it may take."),
+                    "expectedDurationSeconds": whole("How long it may take."),
                     "plannedTime": time("When it was planned."),
                 },
             ),
-            "activeRun": _run("The run under way."),
-            "history": _list("Ended runs, the newest first.", _run(""), MAX_HISTORY),
+            "activeRuns": _list("The run under way.", _run(""), 1),
+            "history": _list("Ended runs, the newest first.", _run("", is_terse=True), MAX_HISTORY),
             "duplicates": whole(
                 "Record keys that had several rows when the index was built, of each the newest is in it."
             ),
-            "rebuildTokenHandled": _name("The last rebuildToken that was heeded."),
+            "lastHandledRebuildToken": _name("The last rebuildToken that was heeded."),
             "columns": group(
                 "Of which columns of the spec every file is known to have statistics.",
                 {
@@ -198,9 +199,9 @@ def _service() -> Schema:
             "lastSuccessfulTime": time("When the last successful run ended."),
             "missedRuns": whole("Scheduled minutes that passed without a run, since the last that had one."),
             "lastRun": _run("The newest ended run."),
-            "active": _list("Runs under way.", _run(""), 16),
-            "history": _list("Ended runs, the newest first.", _run(""), 2 * MAX_HISTORY),
-            "runTokenHandled": _name("The last runToken that was heeded."),
+            "activeRuns": _list("Runs under way.", _run("", is_terse=True), 16),
+            "history": _list("Ended runs, the newest first.", _run("", is_terse=True), 2 * MAX_HISTORY),
+            "lastHandledRunToken": _name("The last runToken that was heeded."),
         }
     )
 

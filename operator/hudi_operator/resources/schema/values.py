@@ -12,7 +12,7 @@ ONE_LINE = without(f"[{CONTROL}]", "must be one line without control characters"
 
 _DNS_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _DNS_NAME = rf"^{_DNS_LABEL}(\.{_DNS_LABEL})*$"
-_IS_NAME = "must be a name of Kubernetes: a-z, 0-9, '-' and '.', a letter or digit first and last"
+_IS_NAME = "must be a name of Kubernetes: a-z, 0-9, '-' and '.' within"
 _LABEL_VALUE = r"^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 
 _LOCATION = (
@@ -68,12 +68,13 @@ def location(description: str, most: int = 1_024) -> Schema:
     return text(description, most, *_LOCATION)
 
 
-def resources(whose: str) -> Schema:
+def resources(whose: str, *, is_terse: bool = False) -> Schema:
     """Requests and limits of a container."""
     return group(
         f"Compute resources of the {whose}.",
         {"requests": _amounts("asked for"), "limits": _amounts("never exceeded")},
-        *(_request_within_limit(name) for name in ("cpu", "memory")),
+        _REQUESTS_WITHIN_LIMITS,
+        is_terse=is_terse,
     )
 
 
@@ -87,8 +88,8 @@ def _amounts(meaning: str) -> Schema:
     return group(
         f"What is {meaning}.",
         {
-            "cpu": _quantity("CPU cores, as 500m or 2.", _CPU, "must be a number of cores, as 500m or 2"),
-            "memory": _quantity("Memory, as 512Mi or 2Gi.", _MEMORY, "must be a number of bytes, as 512Mi or 2Gi"),
+            "cpu": _quantity("CPU cores, as 500m or 2.", _CPU, "must be cores, as 500m or 2"),
+            "memory": _quantity("Memory, as 512Mi or 2Gi.", _MEMORY, "must be bytes, as 512Mi or 2Gi"),
         },
     )
 
@@ -99,13 +100,11 @@ def _quantity(description: str, pattern: str, message: str) -> Schema:
     return Schema(Type.QUANTITY, description, rules=(rule,))
 
 
-def _request_within_limit(name: str) -> Rule:
+def _cel_within(name: str) -> str:
     requests, limits = f"self.requests.{name}", f"self.limits.{name}"
-    return Rule(
-        f"!has(self.requests) || !has(self.limits) || !has({requests}) || !has({limits}) || "
-        f"quantity(string({requests})).compareTo(quantity(string({limits}))) <= 0",
-        f"the {name} requested must not be more than its limit",
-        lambda given: _is_within(given.get("requests") or {}, given.get("limits") or {}, name),
+    return (
+        f"(!has({requests}) || !has({limits}) || "
+        f"quantity(string({requests})).compareTo(quantity(string({limits}))) <= 0)"
     )
 
 
@@ -113,3 +112,12 @@ def _is_within(requests: dict[str, object], limits: dict[str, object], name: str
     if requests.get(name) is None or limits.get(name) is None:
         return True
     return amount_of(str(requests[name])) <= amount_of(str(limits[name]))
+
+
+_REQUESTS_WITHIN_LIMITS = Rule(
+    f"!has(self.requests) || !has(self.limits) || {_cel_within('cpu')} && {_cel_within('memory')}",
+    "requests must not be more than limits",
+    lambda given: all(
+        _is_within(given.get("requests") or {}, given.get("limits") or {}, name) for name in ("cpu", "memory")
+    ),
+)

@@ -208,7 +208,7 @@ TABLES = [
                 "conditions": [{"type": "Reconciling", "status": "True", "lastTransitionTime": "2026-05-04T10:59:00Z"}]
             },
         ),
-        "~!Pending TableMissing: -",
+        "!Pending TableMissing: -",
     ),
 ]
 
@@ -400,7 +400,7 @@ BUILDS = [
 def under_way(phase: str, message: str = "") -> dict[str, object]:
     """A status that tells of the first attempt as it was then."""
     run = {"name": "x", "action": "build", "trigger": EPOCH, "attempt": 1, "startTime": "2026-05-04T11:59:00Z"}
-    return {"activeRun": {**run, "phase": phase, "message": message}}
+    return {"activeRuns": [{**run, "phase": phase, "message": message}]}
 
 
 RETRIES = [
@@ -479,19 +479,19 @@ RETRIES = [
         "Contention is tried again for ever, and called stalled.",
         INDEX,
         world(*failures(22, 7)),
-        "~!Pending Contention: -",
+        "!Pending Contention: -",
     ),
     (
         "Contention is called stalled while it is tried again, too.",
         INDEX,
         world(*failures(22, 7, ended=700)),
-        "~!Pending Contention: build g1.1 #8",
+        "!Pending Contention: build g1.1 #8",
     ),
     (
         "And while the next attempt runs.",
         INDEX,
         world(*failures(22, 7, ended=70), build(8, begun=10)),
-        "~!Building Contention: -",
+        "!Building Contention: -",
     ),
     (
         "Contention shows that the rest works: faults count from it.",
@@ -501,21 +501,32 @@ RETRIES = [
         ),
         "~Pending NotBuilt: build g1.1 #8",
     ),
-    ("Out of memory: once more.", INDEX, world(*failures(137, 1, ended=15)), "~Pending NotBuilt: build g1.1 #2"),
     (
-        "Out of memory twice: somebody must give it more.",
+        "Out of memory: once more.",
         INDEX,
-        world(*failures(137, 2, ended=9000)),
-        "!Failed OutOfMemory: -",
+        world(build(1, ended=15, exit_code=137, trouble_reason="OOMKilled")),
+        "~Pending NotBuilt: build g1.1 #2",
     ),
     (
-        "OOMKilled is out of memory, whatever the exit code.",
+        "Killed twice, and nothing says that memory ran out: tried again.",
+        INDEX,
+        world(*failures(137, 2, ended=9000)),
+        "~Pending NotBuilt: build g1.1 #3",
+    ),
+    (
+        "Out of memory twice: somebody must give it more.",
         INDEX,
         world(
             build(1, ended=900, exit_code=1, trouble_reason="OOMKilled"),
             build(2, ended=500, exit_code=1, trouble_reason="OOMKilled"),
         ),
         "!Failed OutOfMemory: -",
+    ),
+    (
+        "Preempted six times in a row: tried again, and somebody should know.",
+        INDEX,
+        world(*(build(n, ended=9000 - 1000 * n, exit_code=143, trouble_reason="Preempted") for n in range(1, 7))),
+        "!Pending Preempted: build g1.1 #7",
     ),
     ("An error of ours: tried again.", INDEX, world(*failures(70, 1, ended=15)), "~Pending NotBuilt: build g1.1 #2"),
     (
@@ -525,7 +536,7 @@ RETRIES = [
         "!Failed RetriesExhausted: -",
     ),
     (
-        "Evicted: as any fault of what it runs on.",
+        "Evicted: tried again.",
         INDEX,
         world(build(ended=15, phase=RunPhase.LOST, trouble_reason="Evicted")),
         "~Pending NotBuilt: build g1.1 #2",
@@ -586,19 +597,43 @@ LIMITS = [
         "An image that cannot be pulled: not before its time is over.",
         INDEX,
         world(build(phase=RunPhase.WAITING, started_at=None, begun=500, trouble_reason="ImagePullBackOff")),
-        "~Building Building: -",
+        "~Building ImagePullFailed: -",
     ),
     (
         "An image that cannot be pulled: stopped.",
         INDEX,
         world(build(phase=RunPhase.WAITING, started_at=None, begun=600, trouble_reason="ImagePullBackOff")),
-        "~Building Building: stop",
+        "~Building ImagePullFailed: stop",
     ),
     (
         "No node has room: stopped as well.",
         INDEX,
         world(build(phase=RunPhase.WAITING, started_at=None, begun=600, trouble_reason="Unschedulable")),
-        "~Building Building: stop",
+        "~Building Unschedulable: stop",
+    ),
+    (
+        "A quota is used up: it may pass.",
+        INDEX,
+        world(build(phase=RunPhase.WAITING, started_at=None, begun=5, trouble_reason="QuotaExceeded")),
+        "~Building QuotaExceeded: -",
+    ),
+    (
+        "A Secret is missing: somebody must make it.",
+        INDEX,
+        world(build(phase=RunPhase.WAITING, started_at=None, begun=5, trouble_reason="SecretMissing")),
+        "!Building SecretMissing: -",
+    ),
+    (
+        "So it is with a service account.",
+        INDEX,
+        world(build(phase=RunPhase.WAITING, started_at=None, begun=5, trouble_reason="ServiceAccountMissing")),
+        "!Building ServiceAccountMissing: -",
+    ),
+    (
+        "The cluster refuses the pod.",
+        INDEX,
+        world(build(phase=RunPhase.WAITING, started_at=None, begun=5, trouble_reason="FailedCreate")),
+        "!Building PodRefused: -",
     ),
     (
         "Nobody is asked to stop twice.",
@@ -1180,25 +1215,25 @@ TOKENS = [
     (
         "A token that was heeded asks for nothing.",
         TOKEN,
-        world(seen=seen(COMPLETE), previous={"rebuildTokenHandled": "again"}),
+        world(seen=seen(COMPLETE), previous={"lastHandledRebuildToken": "again"}),
         "+Ready IndexInSync: -",
     ),
     (
         "A new token: drop it.",
         TOKEN,
-        world(seen=seen(COMPLETE), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(COMPLETE), previous={"lastHandledRebuildToken": ""}),
         f"~Recovering Rebuilding: drop {TOKEN_TRIGGER} #1",
     ),
     (
         "A new token: drop what is stale, whatever the guard.",
         TOKEN,
-        world(seen=seen(STALE), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(STALE), previous={"lastHandledRebuildToken": ""}),
         f"~Recovering Rebuilding: drop {TOKEN_TRIGGER} #1",
     ),
     (
         "A new token: build what a writer has deleted, whatever the guard.",
         TOKEN,
-        world(READY_BEFORE, seen=seen(DELETED), previous={"rebuildTokenHandled": ""}),
+        world(READY_BEFORE, seen=seen(DELETED), previous={"lastHandledRebuildToken": ""}),
         f"~Pending Rebuilding: build {TOKEN_TRIGGER} #1",
     ),
     (
@@ -1210,7 +1245,9 @@ TOKENS = [
     (
         "The token's drop is done: build it as any other.",
         TOKEN,
-        world(a_run(TOKEN, Action.DROP, TOKEN_TRIGGER, ended=15, report=DROPPED), previous={"rebuildTokenHandled": ""}),
+        world(
+            a_run(TOKEN, Action.DROP, TOKEN_TRIGGER, ended=15, report=DROPPED), previous={"lastHandledRebuildToken": ""}
+        ),
         "~Pending NotBuilt: build g1.1 #1",
     ),
     (
@@ -1220,26 +1257,26 @@ TOKENS = [
             a_run(TOKEN, Action.DROP, TOKEN_TRIGGER, ended=95, report=DROPPED),
             build(of=TOKEN, ended=15, report=READY),
             seen=seen(COMPLETE),
-            previous={"rebuildTokenHandled": ""},
+            previous={"lastHandledRebuildToken": ""},
         ),
         "+Ready IndexInSync: -",
     ),
     (
         "A new token while somebody builds it: wait for that first.",
         TOKEN,
-        world(seen=seen(ELSEWHERE), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(ELSEWHERE), previous={"lastHandledRebuildToken": ""}),
         "~Building BuildingElsewhere: -",
     ),
     (
         "A new token, suspended: nothing is dropped.",
         replace(TOKEN, suspend=True),
-        world(seen=seen(COMPLETE), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(COMPLETE), previous={"lastHandledRebuildToken": ""}),
         "Suspended Suspended: -",
     ),
     (
         "`files` is not dropped by a token.",
         an_index(index_type=IndexType.FILES, rebuild_token="again"),
-        world(seen=seen(replace(COMPLETE, name="files")), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(replace(COMPLETE, name="files")), previous={"lastHandledRebuildToken": ""}),
         "+Ready IndexInSync: -",
     ),
 ]
@@ -1361,7 +1398,7 @@ KINDS = [
     (
         "Another token on column stats of other columns drops it, to build it anew.",
         replace(COLUMN_STATS, columns=("price", "date"), rebuild_token="again"),
-        world(seen=seen(complete("column_stats")), previous={"rebuildTokenHandled": ""}),
+        world(seen=seen(complete("column_stats")), previous={"lastHandledRebuildToken": ""}),
         f"~Recovering Rebuilding: drop {TOKEN_TRIGGER} #1",
     ),
     (
@@ -1422,7 +1459,7 @@ GROUNDS = [
         "Nobody makes the record index for an hour: somebody should know.",
         BY_CUSTOMER,
         world(seen=at_8(), previous=WAITS_LONG),
-        "~!Pending DependencyNotReady: -",
+        "!Pending DependencyNotReady: -",
     ),
     (
         "The record index is under way for an hour: that is how long it takes.",
@@ -1434,7 +1471,7 @@ GROUNDS = [
         "The record index was given up: after an hour so is what waits for it.",
         BY_CUSTOMER,
         world(seen=at_8(), neighbours=(INDEX,), statuses={INDEX.meta.ref: GIVEN_UP}, previous=WAITS_LONG),
-        "~!Pending DependencyNotReady: -",
+        "!Pending DependencyNotReady: -",
     ),
     (
         "The record index is gone, and what was made on it is whole: ready.",
@@ -1475,7 +1512,7 @@ GROUNDS = [
             statuses={INDEX.meta.ref: WAITS_LONG},
             previous=WAITS_LONG,
         ),
-        "~!Pending DependencyNotReady: -",
+        "!Pending DependencyNotReady: -",
     ),
     (
         "Version 6 has no secondary index, whatever else there is.",

@@ -164,7 +164,7 @@ INDEXES = [
         "The store refuses us: wait, and say that it takes somebody.",
         GOING,
         world(seen=unseen(UnseenReason.ACCESS_DENIED)),
-        "~!Dropping TableNotReady: -",
+        "!Dropping TableNotReady: -",
     ),
     (
         "The table's folder is gone: nothing is left to drop.",
@@ -194,7 +194,7 @@ INDEXES = [
         "The path is an older HudiTable's: nothing is dropped there.",
         GOING,
         world(seen=seen(COMPLETE), neighbours=(a_table("first", created_at=ago(99999)),)),
-        "~!Dropping DuplicateBasePath: -",
+        "!Dropping DuplicateBasePath: -",
     ),
     (
         "Another resource wants the same index: it stays.",

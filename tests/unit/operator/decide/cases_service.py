@@ -57,7 +57,7 @@ CASES = [
         TOKEN,
         world(
             previous={
-                "active": [
+                "activeRuns": [
                     {"name": "x", "action": "validate", "trigger": TOKEN_TRIGGER, "attempt": 1, "phase": "Running"}
                 ]
             }
@@ -130,7 +130,12 @@ CASES = [
     ),
     ("Suspended, a run goes on.", replace(HOURLY, suspend=True), world(run(NOON)), "+~Running Running: -"),
     ("A token asks for a run.", TOKEN, world(), f"+~Pending Scheduled: validate {TOKEN_TRIGGER} #1"),
-    ("A token that was heeded asks for nothing.", TOKEN, world(previous={"runTokenHandled": "now"}), "+Idle Idle: -"),
+    (
+        "A token that was heeded asks for nothing.",
+        TOKEN,
+        world(previous={"lastHandledRunToken": "now"}),
+        "+Idle Idle: -",
+    ),
     (
         "A token whose run has ended well is heeded.",
         TOKEN,

@@ -80,6 +80,9 @@ def shared(attempt: int = 1, of: MetadataIndex = INDEX, **fields: Any) -> RunSee
     return a_run(of, Action.BUILD, EPOCH, attempt, **{"kinds": ALL, **fields})
 
 
+OUT_OF_MEMORY: dict[str, Any] = {"trouble_reason": "OOMKilled"}
+
+
 def failing(code: int, ended: float = 30, **fields: Any) -> RunSeen:
     return shared(ended=ended, report=failed(code), **fields)
 
@@ -318,7 +321,7 @@ MEANWHILE = [
         beside(
             others=(shared(),),
             seen=seen(replace(COMPLETE, name="column_stats")),
-            previous=built_before(rebuildTokenHandled="1"),
+            previous=built_before(lastHandledRebuildToken="1"),
         ),
         "~Pending TableBusy: -",
     ),
@@ -346,7 +349,12 @@ AFTER_A_FAILURE = [
     (
         "Out of memory with others, and once alone: once more.",
         INDEX,
-        beside(runs=(failing(137, ended=900), own(INDEX, failed(137), attempt=2))),
+        beside(
+            runs=(
+                failing(137, ended=900, **OUT_OF_MEMORY),
+                replace(own(INDEX, failed(137), attempt=2), **OUT_OF_MEMORY),
+            )
+        ),
         "~Pending NotBuilt: build g1.1 #3",
     ),
     (
@@ -428,7 +436,7 @@ LEFT = [
     (
         "So it is by the one whose run it was.",
         INDEX,
-        beside(BLOOMS, STATS, runs=(failing(137),), seen=seen(*left(*ALL), pending=(waits(),))),
+        beside(BLOOMS, STATS, runs=(failing(137, **OUT_OF_MEMORY),), seen=seen(*left(*ALL), pending=(waits(),))),
         "~Recovering OrphanedPlan: abort g1.1 #1",
     ),
     (

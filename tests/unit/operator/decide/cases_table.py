@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from hudi_engine.contract import Action, UnseenReason
-from hudi_operator.resources.model import Guard
+from hudi_engine.contract import Action, LockHolds, Outcome, UnseenReason
+from hudi_operator.resources.model import Concurrency, ConcurrencyMode, Guard
 from tests.unit.operator.decide.worlds import (
     COMPLETE,
     DELETED,
@@ -17,6 +17,8 @@ from tests.unit.operator.decide.worlds import (
     ago,
     an_index,
     built_before,
+    failed,
+    report,
     seen,
     unseen,
     waits,
@@ -27,6 +29,10 @@ TABLE, INDEX = a_table(), an_index()
 OURS = {"neighbours": (INDEX,), "statuses": {INDEX.meta.ref: built_before()}}
 FOUND_INVALID = a_run(a_service(), Action.VALIDATE, "x", ended=50, report=INVALID)
 OLD = 7 * 3600
+HELD = LockHolds(2)
+UNREACHED = a_run(INDEX, Action.BUILD, "g1.1", 2, ended=300, report=failed(28, "no session within 10 seconds"))
+REACHED = a_run(INDEX, Action.BUILD, "g1.1", 1, ended=900, report=report(Outcome.FAILED, 13, "x", lock_holds=HELD))
+REACHED_LATER = replace(REACHED, name="later", ended_at=ago(60))
 
 CASES = [
     (
@@ -56,6 +62,41 @@ CASES = [
         world(seen=None),
         "~Pending NotObserved: -",
         "Reachable=NotObserved MetadataConsistent=NotObserved TimelineHealthy=NotObserved",
+    ),
+    (
+        "ZooKeeper did not answer the newest run: no run can do anything.",
+        TABLE,
+        world(seen=seen(COMPLETE), others=(REACHED, UNREACHED)),
+        "~Degraded LockUnavailable: -",
+        "LockAvailable=LockUnavailable",
+    ),
+    (
+        "ZooKeeper answers again.",
+        TABLE,
+        world(seen=seen(COMPLETE), others=(UNREACHED, REACHED_LATER)),
+        "+Ready Observed: -",
+        "",
+    ),
+    (
+        "A run that others kept from the lock got an answer.",
+        TABLE,
+        world(seen=seen(COMPLETE), others=(UNREACHED, replace(REACHED_LATER, report=failed(22)))),
+        "+Ready Observed: -",
+        "",
+    ),
+    (
+        "A run that ended before it asked for the lock says nothing of it.",
+        TABLE,
+        world(seen=seen(COMPLETE), others=(UNREACHED, replace(REACHED_LATER, report=failed(20)))),
+        "~Degraded LockUnavailable: -",
+        "LockAvailable=LockUnavailable",
+    ),
+    (
+        "A table without a lock needs none.",
+        replace(TABLE, concurrency=Concurrency(ConcurrencyMode.SINGLE_WRITER)),
+        world(seen=seen(COMPLETE)),
+        "+Ready Observed: -",
+        "",
     ),
     ("All is well.", TABLE, world(seen=seen(COMPLETE)), "+Ready Observed: -", ""),
     (

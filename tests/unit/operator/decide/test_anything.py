@@ -181,7 +181,11 @@ def runs(draw: st.DrawFn, owner: Resource, actions: tuple[Action, ...], *, ends:
         report=None if is_live else draw(reports),
         progress=draw(progresses) if is_live else None,
         trouble=draw(words),
-        trouble_reason=draw(st.sampled_from(["", "ImagePullBackOff", "OOMKilled", "DeadlineExceeded", "Evicted"])),
+        trouble_reason=draw(
+            st.sampled_from(
+                ["", "ImagePullBackOff", "OOMKilled", "DeadlineExceeded", "Evicted", "OutOfDisk", "SecretMissing"]
+            )
+        ),
         is_stopping=draw(seldom),
         kinds=draw(st.sampled_from([(), ("record_index",), ("record_index", "column_stats")])),
     )
@@ -224,8 +228,8 @@ previous: st.SearchStrategy[dict[str, Any]] = st.just({}) | st.fixed_dictionarie
         "history": st.lists(remembered, max_size=4),
         "plan": st.fixed_dictionaries({}, optional={"hash": words, "plannedTime": times}),
         "instants": st.fixed_dictionaries({}, optional={"base": words}),
-        "rebuildTokenHandled": words,
-        "runTokenHandled": words,
+        "lastHandledRebuildToken": words,
+        "lastHandledRunToken": words,
         "lastScheduleTime": times,
         "lastSuccessfulTime": times,
         "lastObservedTime": times,
@@ -267,6 +271,8 @@ def _require_sound(situation: tuple[Resource, World]) -> None:
     conditions = [said.condition for said in decision.said]
     assert {Condition.READY, Condition.RECONCILING, Condition.STALLED} <= set(conditions)
     assert len(set(conditions)) == len(conditions)
+    true = {said.condition for said in decision.said if said.status == "True"}
+    assert not {Condition.RECONCILING, Condition.STALLED} <= true
     assert 0 < decision.again_in_seconds <= 600
     is_busy = any(run.is_live for run in (*world.runs, *world.others))
     assert not (isinstance(decision.act, Start) and is_busy)

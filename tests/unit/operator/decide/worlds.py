@@ -179,7 +179,7 @@ def built_before(reason: str = "Built", **more: Any) -> Mapping[str, object]:
         "message": more.pop("message", ""),
         "lastTransitionTime": "2026-05-04T11:00:00Z",
     }
-    return {"conditions": [condition], "rebuildTokenHandled": "", **more}
+    return {"conditions": [condition], "lastHandledRebuildToken": "", **more}
 
 
 def _ms(at: datetime) -> int:

@@ -15,17 +15,18 @@ from hudi_operator.kube.connection import Connection
 from hudi_operator.kube.session import Traffic, new_session
 from hudi_operator.metrics import Counts
 
-_COLLECTIONS = ("jobs", "pods")
+_COLLECTIONS = ("jobs", "pods", "events")
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
 @dataclass(slots=True)
 class Objects:
-    """By their paths. `refusal` is what every creation is answered with while it is set."""
+    """By their paths. `refusal` is what every creation is answered with while it is set; `hidden` may not be listed."""
 
     there: dict[str, dict[str, Any]] = field(default_factory=dict)
     refusal: tuple[int, str] | None = None
     writes: int = 0
+    hidden: tuple[str, ...] = ()
     _version: int = 0
 
     def put(self, path: str, **tree: Any) -> dict[str, Any]:
@@ -49,7 +50,7 @@ class Objects:
             self.writes += 1
         match request.method:
             case "GET":
-                return self._read(path)
+                return self._read(path, request.query.get("fieldSelector", ""))
             case "POST":
                 return self._create(path, body)
             case "PUT":
@@ -58,12 +59,16 @@ class Objects:
                 return self._patch(path, body, request)
         return self._delete(path, body)
 
-    def _read(self, path: str) -> web.Response:
+    def _read(self, path: str, about: str) -> web.Response:
         if path in self.there:
             return web.json_response(self.there[path])
         if path.rsplit("/", 1)[1] not in _COLLECTIONS:
             return _refused(404, "NotFound")
+        if path.rsplit("/", 1)[1] in self.hidden:
+            return _refused(403, "Forbidden")
         items = [tree for other, tree in self.there.items() if other.rsplit("/", 1)[0] == path]
+        if about:
+            items = [tree for tree in items if about == f"involvedObject.uid={tree['involvedObject']['uid']}"]
         return web.json_response({"items": items, "metadata": {}})
 
     def _delete(self, path: str, body: dict[str, Any]) -> web.Response:

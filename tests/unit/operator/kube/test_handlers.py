@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import kopf
+from kopf._cogs.structs.references import Resource
 
 from hudi_operator.decision import Defaults
 from hudi_operator.kube.connection import Connection
@@ -11,7 +12,7 @@ from hudi_operator.kube.handlers import Watches, settings
 from hudi_operator.kube.session import Traffic
 from hudi_operator.launch.job import JobLauncher
 from hudi_operator.metrics import Counts
-from hudi_operator.names import FINALIZER
+from hudi_operator.names import FINALIZER, Label
 from hudi_operator.observe import Observer
 from hudi_operator.reconcile import Loop
 from hudi_operator.words import Kind
@@ -115,10 +116,10 @@ def test_jobs_come_and_go() -> None:
     play(story)
 
 
-def test_kopf_has_a_handler_of_events_for_each_kind_and_for_jobs_and_none_that_writes() -> None:
+def test_kopf_has_a_handler_of_events_for_each_kind_for_jobs_and_for_pods_and_none_that_writes() -> None:
     async def story(there: Watched) -> None:
         registry = there.watches.registry(Connection("http://there"))
-        assert len(list(registry._watching.get_all_handlers())) == 4
+        assert len(list(registry._watching.get_all_handlers())) == 5
         assert list(registry._changing.get_all_handlers()) == []
         assert list(registry._spawning.get_all_handlers()) == []
 
@@ -129,13 +130,25 @@ def test_a_watch_that_never_begins_is_silent_since_it_was_wanted() -> None:
     async def story(there: Watched) -> None:
         there.watches.registry(Connection("http://there"))
         heard = there.watches.traffic.heard
-        assert set(heard) == {"huditables", "metadataindexes", "tableservices", "jobs"}
+        assert set(heard) == {"huditables", "metadataindexes", "tableservices", "jobs", "pods"}
 
         there.watches.traffic.note_heard("jobs")
         heard["huditables"] -= 1_000
         assert there.watches.traffic.oldest_seconds() > 1_000 - 1
 
     play(story)
+
+
+def test_kopf_watches_the_pods_of_runs_and_no_others() -> None:
+    labels = job()["spec"]["template"]["metadata"]["labels"]
+    selectors = settings().watching.label_selectors
+
+    (selected,) = selectors.collect(Resource(group="", version="v1", plural="pods"))
+
+    key, _, value = selected.split(",")[0].partition("=")
+    assert labels[key] == value
+    assert selected.split(",")[1:] == [Label.ACTION]
+    assert list(selectors.collect(Resource(group="", version="v1", plural="secrets"))) == []
 
 
 def test_kopf_takes_no_finalizer_of_ours_for_its_own() -> None:

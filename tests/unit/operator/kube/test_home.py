@@ -78,7 +78,7 @@ def test_another_resource_of_the_same_name_does_not_keep_the_status_of_the_one_b
     async def scene(there: Scene) -> None:
         there.objects.put(ORDERS, metadata={"uid": "uid-9"})
         with pytest.raises(Gone):
-            await there.home.write_status(TABLE, {"state": "Ready", "rebuildTokenHandled": "7"})
+            await there.home.write_status(TABLE, {"state": "Ready", "lastHandledRebuildToken": "7"})
         assert there.objects.there[ORDERS]["status"] == {}
 
     play(scene)

@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 
+from hudi_engine.contract import JobReport, Outcome
 from hudi_operator.decision import Defaults
 from hudi_operator.launch.cluster import JOBS, Address, Cluster, Manifest
 from hudi_operator.launch.job import JobLauncher
 from hudi_operator.launch.protocol import NameConflict, NotStarted
+from hudi_operator.retry import ending_of
 from hudi_operator.runs import RunPhase
+from hudi_operator.words import Reason
 from tests.unit.operator.kube.objects import Objects, client_of
 from tests.unit.operator.launch.jobs import COMPLETE, DRIVER_ONLY, REPORT, ended, failed, job, pod
 
@@ -43,6 +46,9 @@ class Late:
         if address.sort == JOBS:
             await self.meanwhile()
         return found
+
+    async def events_about(self, namespace: str, uid: str) -> Sequence[Manifest]:
+        return await self.cluster.events_about(namespace, uid)
 
     async def create(self, address: Address, manifest: Manifest) -> Manifest:
         return await self.cluster.create(address, manifest)
@@ -241,5 +247,111 @@ def test_last_words_of_a_pod_give_no_terminal_orders() -> None:
         there.change(there.launcher, failed())
         (run,) = await there.launcher.runs()
         assert run.trouble == "cannot?]0;owned? go on"
+
+    play(scene)
+
+
+def test_a_job_that_gets_no_pod_says_what_its_events_say() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        uid = there.objects.there[JOB]["metadata"]["uid"]
+        message = 'pods "x" is forbidden: error looking up service account shop/run: serviceaccount "run" not found'
+        for name, about in (("ours", uid), ("theirs", "another")):
+            there.objects.put(
+                f"/api/v1/namespaces/shop/events/{name}",
+                involvedObject={"uid": about},
+                reason="FailedCreate",
+                message=message if about == uid else "exceeded quota",
+            )
+        (run,) = await there.launcher.runs()
+        assert (run.phase, run.trouble_reason, run.trouble) == (RunPhase.WAITING, "ServiceAccountMissing", message)
+
+    play(scene)
+
+
+def test_an_operator_that_may_not_list_events_says_where_they_are() -> None:
+    async def scene(there: Scene) -> None:
+        there.objects.hidden = ("events",)
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        (run,) = await there.launcher.runs()
+        assert run.trouble == "its pod is not there yet: the events of its Job say why"
+
+    play(scene)
+
+
+def test_a_job_that_a_proxy_keeps_alive_is_ended_once_with_its_report_kept() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        over = pod(ended(0, REPORT.to_json()))
+        over["status"]["containerStatuses"].append({"name": "proxy", "state": {"running": {}}})
+        there.objects.put(POD, **over)
+        writes = there.objects.writes
+        for _ in range(2):
+            (run,) = await there.launcher.runs()
+            assert (run.phase, run.report) == (RunPhase.ENDED, REPORT)
+        assert there.objects.writes == writes + 1
+        assert there.objects.there[JOB]["spec"]["activeDeadlineSeconds"] == 1
+
+        del there.objects.there[POD]
+        there.change(there.launcher, failed("DeadlineExceeded"))
+        (run,) = await there.launcher.runs()
+        assert (run.phase, run.report) == (RunPhase.ENDED, REPORT)
+
+    play(scene)
+
+
+def test_a_run_that_is_lost_with_its_node_can_be_forgotten_before_its_job_is_over() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        lost = pod({"running": {"startedAt": "2026-05-01T12:00:05Z"}})
+        lost["metadata"]["deletionTimestamp"] = "2026-05-01T12:05:00Z"
+        there.objects.put(POD, **lost)
+        (run,) = await there.launcher.runs()
+        assert (run.phase, run.trouble_reason) == (RunPhase.LOST, "NodeLost")
+        await there.launcher.forget(DRIVER_ONLY.key)
+        assert JOB not in there.objects.there
+
+    play(scene)
+
+
+def test_a_run_that_is_stopped_keeps_the_report_of_a_pod_that_is_gone() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        await there.launcher.stop(DRIVER_ONLY.key)
+        interrupted = JobReport(Outcome.INTERRUPTED, 143, reason="stopped at the base")
+        gone = pod(ended(143, interrupted.to_json(), "Error"))
+        uid = there.objects.there[JOB]["metadata"]["uid"]
+        gone["metadata"] |= {"labels": {"batch.kubernetes.io/controller-uid": uid}}
+        assert not there.launcher.saw_pod(gone)
+        gone["metadata"] |= {"deletionTimestamp": "2026-05-01T12:08:30Z"}
+        assert there.launcher.saw_pod(gone)
+
+        (run,) = await there.launcher.runs()
+        there.change(there.launcher, failed("DeadlineExceeded"))
+        await there.another.list_jobs()
+        (later,) = await there.launcher.runs()
+        (seen_by_another,) = await there.another.runs()
+        assert {each.phase for each in (run, later, seen_by_another)} == {RunPhase.ENDED}
+        assert [each.report for each in (run, later, seen_by_another)] == [interrupted] * 3
+        assert ending_of(later) == (Reason.INFRASTRUCTURE, "stopped at the base")
+
+    play(scene)
+
+
+def test_a_pod_of_a_job_that_is_not_ours_is_passed_by() -> None:
+    async def scene(there: Scene) -> None:
+        foreign = pod(ended(0, REPORT.to_json()))
+        foreign["metadata"] |= {"deletionTimestamp": "2026-05-01T12:08:30Z"}
+        assert not there.launcher.saw_pod(foreign)
 
     play(scene)

@@ -223,7 +223,7 @@ def test_every_outcome_has_a_result(outcome: Outcome) -> None:
         (1, Result.INTERNAL),
         (12, Result.CONFIGURATION),
         (21, Result.CONTENTION),
-        (137, Result.OUT_OF_MEMORY),
+        (137, Result.INFRASTRUCTURE),
         (143, Result.INFRASTRUCTURE),
         (None, Result.INFRASTRUCTURE),
     ],

@@ -52,7 +52,7 @@ PLAN = {
     "readBytes": 535 << 20,
     "writeBytes": 93 << 20,
     "memoryBytes": 2 << 30,
-    "secondsExpected": 75,
+    "expectedDurationSeconds": 75,
     "plannedTime": "2026-01-31T11:58:00Z",
 }
 AWAITING = [condition("Ready", "False", "AwaitingApproval"), condition("Approved", "False", "AwaitingApproval")]

@@ -67,7 +67,7 @@ def test_what_may_not_be_looked_at_is_no_finding() -> None:
 
 
 def _pending(action: str, state: str, *, is_live: bool) -> dict[str, Any]:
-    return {"pending": [{"instant": "20260131115900000", "action": action, "state": state, "isLive": is_live}]}
+    return {"pending": [{"instant": "20260131115900000", "action": action, "state": state, "live": is_live}]}
 
 
 def test_an_indexing_instant_without_a_living_owner_is_an_orphaned_plan() -> None:

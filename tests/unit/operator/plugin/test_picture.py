@@ -26,9 +26,9 @@ def test_a_build_shows_its_progress_attempt_and_lag() -> None:
         index(
             state="Building",
             conditions=[condition("Ready", "False", "Building", "a run is at it")],
-            activeRun={"name": "orders-by-key-0123456789", "action": "build", "attempt": 2},
-            progress={"phase": "base", "percent": 60.0, "summary": "base 3 of 5"},
-            instants={"lagInstants": 3, "lagSeconds": 72.0},
+            activeRuns=[{"name": "orders-by-key-0123456789", "action": "build", "attempt": 2}],
+            progress={"phase": "base", "percent": 60, "summary": "base 3 of 5"},
+            instants={"lagInstants": 3, "lagSeconds": 72},
         ),
     )
 

@@ -124,7 +124,7 @@ def test_a_job_of_another_namespace_with_the_name_of_a_run_does_not_hide_the_run
 
         await there.reconciler.reconcile(RECORDS)
 
-        assert there.status_of(RECORDS)["activeRun"]["name"] == real.name
+        assert [each["name"] for each in there.status_of(RECORDS)["activeRuns"]] == [real.name]
         assert len(there.jobs_of("shop")) == 1
 
     play(scene)

@@ -32,7 +32,7 @@ def test_what_is_about_to_be_started_is_in_the_status_before_it_is_started() -> 
     again = step(scene, RECORDS)
 
     assert scene.around.said == ["status of orders-records", "start build"]
-    assert scene.around.statuses[RECORDS]["activeRun"]["name"] == scene.around.ordered[0].name
+    assert scene.around.statuses[RECORDS]["activeRuns"][0]["name"] == scene.around.ordered[0].name
     assert again == 0
 
 
@@ -91,6 +91,7 @@ def test_a_name_that_is_taken_is_said_and_said_no_more_often_than_once() -> None
 
     assert again == 30
     assert scene.conditions(RECORDS)["Stalled"] == ("True", "NameConflict")
+    assert scene.conditions(RECORDS)["Reconciling"] == ("False", "NameConflict")
     told = len(scene.around.events)
     scene.around.said.clear()
     step(scene, RECORDS)

@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from hudi_operator.resources.execution import effective
-from hudi_operator.resources.model import Execution, ExecutionMode, Resources, Retry
+from hudi_operator.resources.model import DynamicAllocation, Execution, ExecutionMode, PodTemplate, Resources, Retry
 
 _OWN = Execution(
     mode=ExecutionMode.SPARK,
@@ -19,6 +19,10 @@ _OWN = Execution(
     driver=Resources({"cpu": "1"}, {"memory": "1Gi"}),
     executor_instances=1,
     executor=Resources({"cpu": "1"}),
+    dynamic_allocation=DynamicAllocation(3),
+    executor_service_account_name="own",
+    driver_template=PodTemplate(labels={"own": "1", "both": "own"}, tolerations=({"key": "own"},)),
+    executor_template=PodTemplate(priority_class_name="own"),
     start_timeout_seconds=11,
     active_deadline_seconds=11,
     termination_grace_period_seconds=11,
@@ -37,6 +41,10 @@ _TABLE = Execution(
     driver=Resources({"memory": "2Gi"}, {"memory": "4Gi"}),
     executor_instances=2,
     executor=Resources(limits={"cpu": "2"}),
+    dynamic_allocation=DynamicAllocation(9, 2),
+    executor_service_account_name="table",
+    driver_template=PodTemplate(labels={"table": "1", "both": "table"}, tolerations=({"key": "table"},)),
+    executor_template=PodTemplate(priority_class_name="table", node_selector={"disk": "fast"}),
     start_timeout_seconds=22,
     active_deadline_seconds=22,
     termination_grace_period_seconds=22,
@@ -44,7 +52,8 @@ _TABLE = Execution(
     retry=Retry(limit=2, backoff_seconds=2),
 )
 
-_MERGED = {"spark_conf", "hudi_conf", "hadoop_conf", "driver", "executor", "retry"}
+_TEMPLATES = {"driver_template", "executor_template"}
+_MERGED = {"spark_conf", "hudi_conf", "hadoop_conf", "driver", "executor", "retry"} | _TEMPLATES
 _PLAIN = sorted({one.name for one in fields(Execution)} - _MERGED)
 
 
@@ -62,6 +71,10 @@ def test_maps_are_merged_and_the_nearer_key_wins() -> None:
     assert merged.driver == Resources({"cpu": "1", "memory": "2Gi"}, {"memory": "1Gi"})
     assert merged.executor == Resources({"cpu": "1"}, {"cpu": "2"})
     assert merged.retry == Retry(limit=0, backoff_seconds=2)
+    assert merged.driver_template == PodTemplate(
+        labels={"own": "1", "table": "1", "both": "own"}, tolerations=({"key": "own"},)
+    )
+    assert merged.executor_template == PodTemplate(priority_class_name="own", node_selector={"disk": "fast"})
 
 
 @pytest.mark.parametrize("name", _PLAIN)
@@ -72,7 +85,9 @@ def test_of_any_other_field_the_nearer_one_wins_even_if_it_is_nought(name: str) 
 def test_a_driver_alone_has_none_of_the_tables_executors() -> None:
     merged = effective(Execution(mode=ExecutionMode.DRIVER_ONLY), _TABLE)
 
-    assert (merged.executor, merged.executor_instances) == (None, None)
+    assert (merged.executor, merged.executor_instances, merged.dynamic_allocation) == (None, None, None)
+    assert (merged.executor_service_account_name, merged.executor_template) == (None, PodTemplate())
+    assert merged.driver_template == _TABLE.driver_template
 
 
 @pytest.mark.parametrize(
@@ -82,6 +97,9 @@ def test_a_driver_alone_has_none_of_the_tables_executors() -> None:
         (Execution(executor_instances=3), Execution(), ExecutionMode.SPARK),
         (Execution(executor=Resources({"cpu": "1"})), Execution(), ExecutionMode.SPARK),
         (Execution(), Execution(executor_instances=3), ExecutionMode.SPARK),
+        (Execution(dynamic_allocation=DynamicAllocation(3)), Execution(), ExecutionMode.SPARK),
+        (Execution(executor_template=PodTemplate(priority_class_name="x")), Execution(), ExecutionMode.SPARK),
+        (Execution(driver_template=PodTemplate(priority_class_name="x")), Execution(), None),
         (Execution(executor_instances=3), Execution(mode=ExecutionMode.DRIVER_ONLY), ExecutionMode.SPARK),
         (Execution(mode=ExecutionMode.DRIVER_ONLY), Execution(executor_instances=3), ExecutionMode.DRIVER_ONLY),
         (Execution(mode=ExecutionMode.SPARK), Execution(), ExecutionMode.SPARK),

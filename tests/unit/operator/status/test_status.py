@@ -74,7 +74,7 @@ def test_what_cannot_be_read_says_so_and_keeps_what_is_known_of_it() -> None:
 
     refuse_unfit(STATUSES[INDEX.meta.ref.kind], json.loads(json.dumps(told)), "status")
     assert conditions(told)["Ready"]["reason"] == "InvalidSpec"
-    assert (told["state"], told["activeRun"]) == ("Failed", before["activeRun"])
+    assert (told["state"], told["activeRuns"]) == ("Failed", before["activeRuns"])
 
 
 def test_a_status_lost_is_made_again_but_for_its_times() -> None:
@@ -141,13 +141,13 @@ def test_history_remembers_a_run_whose_record_is_gone() -> None:
 def test_a_live_run_is_told_with_its_progress() -> None:
     told = status(INDEX, world(a_run(INDEX, Action.BUILD, "g1.1", progress=progress("base"))))
 
-    assert told["activeRun"]["phase"] == "Running"  # type: ignore[index]  # an object
+    assert told["activeRuns"][0]["phase"] == "Running"  # type: ignore[index]  # an object
     assert told["progress"] == {
         "phase": "base",
         "done": 3,
         "total": 10,
         "rows": 300,
-        "percent": 30.0,
+        "percent": 30,
         "summary": "base: 3 of 10",
         "updatedTime": "2026-05-04T12:00:00Z",
     }
@@ -173,7 +173,7 @@ def test_a_plan_is_told_with_all_that_one_decides_by() -> None:
         "readBytes": 9,
         "writeBytes": 0,
         "memoryBytes": 0,
-        "secondsExpected": 0,
+        "expectedDurationSeconds": 0,
         "plannedTime": "2026-05-04T11:59:00Z",
     }
 
