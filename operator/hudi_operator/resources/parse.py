@@ -111,7 +111,7 @@ def _table(meta: Meta, spec: Tree) -> HudiTable:
 def _concurrency(given: Tree) -> Concurrency:
     heartbeat = given.within("heartbeat")
     return Concurrency(
-        mode=ConcurrencyMode(given.text("mode")),
+        mode=ConcurrencyMode(given.text_or("mode", ConcurrencyMode.OPTIMISTIC)),
         lock=_lock(given.within("lock")),
         heartbeat_interval_seconds=heartbeat.whole("intervalSeconds"),
         heartbeat_tolerable_misses=heartbeat.whole("tolerableMisses"),

@@ -210,7 +210,7 @@ _TABLES: Final = (
         _TABLE,
         {"spec.concurrency.mode": "Optimistic"},
         "spec.concurrency",
-        "mode Optimistic needs lock: the one that all writers take",
+        "needs lock, which all writers take, or mode SingleWriter",
     ),
     Illegal(
         "a lock for a single writer",
@@ -251,11 +251,11 @@ _TABLES: Final = (
     _zookeeper("with a key of two parts", "lockKey", "a/b", "must be one part of a path"),
     _zookeeper("with a key of two lines", "lockKey", "a\nb", "must be one line without control characters"),
     Illegal(
-        "no mode of concurrency",
+        "neither a lock nor a mode of concurrency",
         _TABLE,
         {"spec.concurrency": {"heartbeat": {"intervalSeconds": 5}}},
-        "spec.concurrency.mode",
-        "Required value",
+        "spec.concurrency",
+        "needs lock, which all writers take, or mode SingleWriter",
     ),
     Illegal(
         "a guard that there is not",

@@ -48,6 +48,7 @@ LEGAL: Final = (
         )
     ),
     Legal("a lock in ZooKeeper", _TABLE, _lock(connectString="zk-0.zk:2181,zk-1.zk:2181/chroot", basePath="/a/b-c")),
+    Legal("a lock without a mode", _TABLE, {"spec.concurrency": {"lock": {"fileSystem": {}}}}),
     Legal(
         "a lock file in its usual place",
         _TABLE,

@@ -97,7 +97,8 @@ def _concurrency() -> Schema:
         "How the table's writers and the operator's runs keep apart.",
         {
             "mode": choice(
-                "SingleWriter: your word that nobody writes while a run does. Optimistic: all writers share a lock.",
+                "SingleWriter: your word that nobody writes while a run does. Optimistic, where lock is given: all "
+                "writers share it.",
                 list(ConcurrencyMode),
             ),
             "lock": _lock(),
@@ -110,16 +111,15 @@ def _concurrency() -> Schema:
             ),
         },
         Rule(
-            "self.mode != 'Optimistic' || has(self.lock)",
-            "mode Optimistic needs lock: the one that all writers take",
-            lambda given: given.get("mode") != ConcurrencyMode.OPTIMISTIC or given.get("lock") is not None,
+            "has(self.lock) || has(self.mode) && self.mode == 'SingleWriter'",
+            "needs lock, which all writers take, or mode SingleWriter",
+            lambda given: given.get("lock") is not None or given.get("mode") == ConcurrencyMode.SINGLE_WRITER,
         ),
         Rule(
-            "self.mode != 'SingleWriter' || !has(self.lock)",
+            "!has(self.mode) || self.mode != 'SingleWriter' || !has(self.lock)",
             "lock has no meaning with mode SingleWriter: leave it out, or use mode Optimistic",
             lambda given: given.get("mode") != ConcurrencyMode.SINGLE_WRITER or given.get("lock") is None,
         ),
-        required=("mode",),
     )
 
 
