@@ -28,6 +28,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
+{{/* The operator expects this name. */}}
+{{- define "hudi-operator.runAccount" -}}
+hudi-operator-run
+{{- end -}}
+
 {{/* An image's reference. Argument: dict "image" and "root". */}}
 {{- define "hudi-operator.image" -}}
 {{- if .image.digest -}}
