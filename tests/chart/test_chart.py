@@ -121,7 +121,8 @@ def test_what_the_operator_expects_of_a_namespace_of_tables_is_what_the_chart_ma
     policies = [each for each in of_kinds(made, "NetworkPolicy") if each["metadata"]["name"].endswith("-runs")]
 
     runs = [each["namespace"] for each in accounts if each["name"] == Defaults().service_account_name]
-    assert runs == ["orders", "clicks"]
+    executors = [each["namespace"] for each in accounts if each["name"] == "hudi-operator-executor"]
+    assert runs == executors == ["orders", "clicks"]
     assert [each["metadata"]["namespace"] for each in policies] == runs
     assert {json.dumps(each["spec"]["podSelector"]) for each in policies} == {json.dumps({"matchLabels": MANAGED_BY})}
 
