@@ -6,7 +6,7 @@ export TZ := UTC
 unexport PYTHONDONTWRITEBYTECODE
 
 help: ## what can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-7s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-11s %s\n", $$1, $$2}'
 
 setup: .venv/ready ## the Python environment; all that follows does this first
 .venv/ready: requirements.lock pyproject.toml tools/setup
@@ -36,8 +36,14 @@ fuzz: setup ## damage every format for a minute
 soak: setup ## one part of at most 45 minutes, the oldest of tests/soak/ledger.json, or PART=… MINUTES=… SEED=…
 	@$(PYTHON) -m tests.soak $(PART) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
+images: ## both container images, by buildah or docker, or with BASE=… SPARK=… TAG=…
+	@python3 -m tools.images $(if $(BASE),--base $(BASE)) $(if $(SPARK),--spark $(SPARK)) $(if $(TAG),--tag $(TAG))
+
+test-images: setup ## builds both images from Debian's packages and runs them: minutes, not part of the gate
+	$(PYTHON) -m pytest -q tests/images
+
 lock: setup ## pin the newest versions that pyproject.toml allows
 	.venv/bin/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --python-version 3.11 \
 	    --no-header --no-annotate --upgrade -o requirements.lock
 
-.PHONY: help setup demo check test bench fuzz soak lock
+.PHONY: help setup demo check test bench fuzz soak images test-images lock

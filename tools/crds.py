@@ -1,4 +1,4 @@
-"""Writes `crds/` and `docs/resources.md` from the schemas in `hudi_operator.resources.schema`."""
+"""Writes `crds/`, the chart's copies and `docs/resources.md` from the schemas in `hudi_operator.resources.schema`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,7 +64,8 @@ def definition(kind: Kind) -> dict[str, object]:
 
 def files() -> dict[Path, str]:
     """What is to stand in which file."""
-    crds = {ROOT / "crds" / f"{kind.plural}.yaml": _yaml(definition(kind)) for kind in Kind}
+    folders = (ROOT / "crds", ROOT / "charts/hudi-operator/files/crds")
+    crds = {folder / f"{kind.plural}.yaml": _yaml(definition(kind)) for folder in folders for kind in Kind}
     return {**crds, ROOT / "docs" / "resources.md": reference()}
 
 
@@ -147,7 +148,7 @@ def _yaml(tree: Mapping[str, object]) -> str:
 
 def main() -> None:
     for path, text in files().items():
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(text)
 
 

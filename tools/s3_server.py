@@ -5,7 +5,6 @@ python -m tools.s3_server [build]    serves until interrupted; with `build` it o
 
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
@@ -18,11 +17,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.go_programs import S3_SERVER
 from tools.harness import HarnessError
-from tools.parts import PartMissingError, cache_folder, cached
+from tools.parts import PartMissingError, cache_folder
 
-MODULE = "github.com/versity/versitygw/cmd/versitygw"
-VERSION = "v1.8.0"
 REGION = "us-east-1"
 
 _START_SECONDS = 20.0
@@ -58,7 +56,7 @@ class S3Server:
 @contextmanager
 def s3_server() -> Iterator[S3Server]:
     """A server with keys of its own and no bucket, gone with all its objects at the end."""
-    program = build()
+    program = S3_SERVER.built()
     with tempfile.TemporaryDirectory(prefix="s3-server-", dir=_folder_with_attributes()) as scratch:
         folder = Path(scratch)
         for attempt in range(1, _ATTEMPTS + 1):
@@ -70,22 +68,6 @@ def s3_server() -> Iterator[S3Server]:
             # Somebody else took the port between our asking for it and the server's start.
             if attempt == _ATTEMPTS:
                 raise HarnessError(f"{program} did not come up in {_ATTEMPTS} attempts of {_START_SECONDS} seconds")
-
-
-def build() -> Path:
-    """The server's program, from the user's cache, or built into it."""
-    return cached("bin", f"versitygw-{VERSION}", _install)
-
-
-def _install(folder: Path) -> None:
-    environment = os.environ | {"GOBIN": str(folder), "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
-    if not shutil.which("go"):
-        raise PartMissingError("go is not on the PATH, and the S3 server for the tests is not cached: install Go 1.25")
-    command = ["go", "install", f"{MODULE}@{VERSION}"]
-    done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        raise PartMissingError(f"{' '.join(command)} failed with {done.returncode}: {done.stderr[-2000:]}")
-    (folder / "versitygw").rename(folder / f"versitygw-{VERSION}")
 
 
 def _folder_with_attributes() -> Path:
@@ -167,7 +149,7 @@ def serve() -> None:
 if __name__ == "__main__":
     try:
         if sys.argv[1:] == ["build"]:
-            print(build())
+            print(S3_SERVER.built())
         else:
             serve()
     except PartMissingError as missing:

@@ -117,6 +117,17 @@ def test_what_is_installed_is_locked_with_hashes_and_comes_from_no_particular_ho
     assert not re.search(r"^\s*(-i|--index-url|--extra-index-url|--find-links|-e)\b", lock, re.MULTILINE)
 
 
+@pytest.mark.parametrize("file", ["tools/setup", "Dockerfile"])
+def test_the_installer_itself_is_installed_by_its_hash(file: str) -> None:
+    text = (ROOT / file).read_text().replace("\\\n", " ")
+    installs = [
+        line for line in text.splitlines() if re.search(r"\bpip install\b", line) and "uv pip install" not in line
+    ]
+
+    assert len(installs) == 1
+    assert "--require-hashes" in installs[0]
+
+
 def test_every_dependency_is_locked() -> None:
     lock = (ROOT / "requirements.lock").read_text()
     wanted = names(PROJECT["dependency-groups"]["dev"]).union(*declared().values())
