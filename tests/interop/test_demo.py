@@ -15,7 +15,7 @@ def test_the_demo_keeps_its_promises_and_leaves_nothing(tmp_path: Path) -> None:
     environment = {**os.environ, "TZ": "UTC", "TMPDIR": str(scratch)}
 
     ended = subprocess.run(
-        command, cwd=_ROOT, env=environment, capture_output=True, text=True, timeout=500, check=False
+        command, cwd=_ROOT, env=environment, capture_output=True, text=True, timeout=290, check=False
     )
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
