@@ -14,6 +14,7 @@ import yaml
 from hudi_operator.decision import Defaults
 from hudi_operator.launch.manifest import MANAGED_BY
 from hudi_operator.main import app
+from hudi_operator.policy.file import parse_policy
 from tests.chart.helm import CHART, ROOT, VALUES, helm, lint, of_kinds, pods, rendered, template
 
 _EVERY: Final = pytest.mark.parametrize("values", VALUES, ids=lambda path: path.stem.removesuffix("-values"))
@@ -103,13 +104,13 @@ def test_every_pod_of_the_chart_is_admitted_to_a_restricted_namespace_and_needs_
     assert all("runAsUser" not in pod["securityContext"] for pod in pods(rendered()))
 
 
-@pytest.mark.parametrize("values", sorted(_CI.iterdir()), ids=lambda path: path.stem)
+@_EVERY
 def test_every_option_that_the_chart_gives_is_one_of_the_operator(values: Path) -> None:
     command = typer.main.get_command(app)
     options = {name for each in command.commands["run"].params for name in (*each.opts, *each.secondary_opts)}  # type: ignore[attr-defined]  # a group of commands
 
-    (deployment,) = of_kinds(rendered(values), "Deployment")
-    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    deployments = {each["metadata"]["name"]: each for each in of_kinds(rendered(values), "Deployment")}
+    (container,) = deployments["hudi-operator"]["spec"]["template"]["spec"]["containers"]
 
     assert container["args"][0] == "run"
     assert {argument.partition("=")[0] for argument in container["args"][1:]} - options == set()
@@ -121,7 +122,7 @@ def test_what_the_operator_expects_of_a_namespace_of_tables_is_what_the_chart_ma
     policies = [each for each in of_kinds(made, "NetworkPolicy") if each["metadata"]["name"].endswith("-runs")]
 
     runs = [each["namespace"] for each in accounts if each["name"] == Defaults().service_account_name]
-    executors = [each["namespace"] for each in accounts if each["name"] == "hudi-operator-executor"]
+    executors = [each["namespace"] for each in accounts if each["name"] == Defaults().executor_service_account_name]
     assert runs == executors == ["orders", "clicks"]
     assert [each["metadata"]["namespace"] for each in policies] == runs
     assert {json.dumps(each["spec"]["podSelector"]) for each in policies} == {json.dumps({"matchLabels": MANAGED_BY})}
@@ -133,6 +134,16 @@ def test_a_file_is_made_and_named_to_the_operator_only_if_its_values_are_given()
     assert yaml.safe_load(settings["data"]["policy.yaml"]) == {"namespaces": {"orders": {"images": ["*"]}}}
     assert settings["data"].keys() == {"policy.yaml"}
     assert of_kinds(rendered(), "ConfigMap") == []
+
+
+def test_the_policy_of_the_demo_opens_its_bucket_to_every_namespace() -> None:
+    made = {each["metadata"]["name"]: each for each in of_kinds(rendered(CHART / "values-demo.yaml"), "ConfigMap")}
+
+    policy = parse_policy(made["hudi-operator"]["data"]["policy.yaml"])
+
+    grant = policy.grant("any", "s3a://warehouse/orders")
+    assert grant is not None
+    assert grant.endpoints == ("*",)
 
 
 def test_a_package_has_the_definitions_and_not_the_values_of_tests(tmp_path: Path) -> None:
