@@ -41,6 +41,7 @@ def test_helm_finds_no_fault_in_the_chart(values: Path) -> None:
         ({"replicas": "2", "leaderElection.enabled": "false"}, "Set replicas to 1, or leaderElection.enabled to true"),
         ({"watch.mode": "Namespaces"}, "name at least one namespace"),
         ({"watch.namespaces": "{orders}"}, "set watch.mode to Namespaces"),
+        ({"config.any": "1"}, "config is set"),
         ({"image.digest": "latest"}, "/image/digest"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, Mapping) else "",
@@ -128,7 +129,7 @@ def test_what_the_operator_expects_of_a_namespace_of_tables_is_what_the_chart_ma
     assert {json.dumps(each["spec"]["podSelector"]) for each in policies} == {json.dumps({"matchLabels": MANAGED_BY})}
 
 
-def test_a_file_is_made_and_named_to_the_operator_only_if_its_values_are_given() -> None:
+def test_a_policy_is_a_file_only_if_it_is_given() -> None:
     (settings,) = of_kinds(rendered(given={"policy.namespaces.orders.images": "{*}"}), "ConfigMap")
 
     assert yaml.safe_load(settings["data"]["policy.yaml"]) == {"namespaces": {"orders": {"images": ["*"]}}}

@@ -90,6 +90,9 @@ hudi-operator-run
 
 {{/* Contradictions that a schema cannot see. */}}
 {{- define "hudi-operator.require" -}}
+{{- if .Values.config -}}
+{{- fail "config is set, and this version of the operator reads no such file: remove the value" -}}
+{{- end -}}
 {{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection.enabled) -}}
 {{- fail (printf "replicas is %d and leaderElection.enabled is false: two operators would work at once. Set replicas to 1, or leaderElection.enabled to true" (int .Values.replicas)) -}}
 {{- end -}}
