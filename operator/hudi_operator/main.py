@@ -7,7 +7,6 @@ import os
 import secrets
 import socket
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -25,7 +24,7 @@ from hudi_operator.kube.operator import Options, WatchesEnded, operate
 from hudi_operator.local.command import local
 from hudi_operator.policy import Policy
 from hudi_operator.policy.file import BadPolicy, parse_policy
-from hudi_operator.version import version_option
+from hudi_operator.version import installed_version, version_option
 
 log = logging.getLogger(__name__)
 
@@ -60,8 +59,8 @@ def run(
         LauncherKind, typer.Option(help="Runs are Jobs of the cluster, or processes beside this one.")
     ] = LauncherKind.JOB,
     image: Annotated[
-        str | None, typer.Option(help="The engine's image where neither resource nor table names one.")
-    ] = None,
+        str, typer.Option(help="The engine's image where neither resource nor table names one.")
+    ] = f"hudi-operator-engine:{installed_version()}",
     policy: Annotated[
         Path | None,
         typer.Option(help="What each namespace may have opened and run: docs/operator.md. Default: nothing."),
@@ -80,11 +79,10 @@ def run(
     try:
         connection = find_connection(kubeconfig, os.environ)
         own = connection.namespace or NAME
-        defaults = Defaults(policy=_policy(policy))
         options = Options(
             namespaces=tuple(namespace),
             state=state if launcher is LauncherKind.PROCESS else None,
-            defaults=defaults if image is None else replace(defaults, image=image),
+            defaults=Defaults(image=image, policy=_policy(policy)),
             lease_namespace=(lease_namespace or own) if leader_election else None,
             identity=f"{socket.gethostname()}_{secrets.token_hex(4)}",
             metrics_port=metrics_port,
