@@ -35,6 +35,7 @@ class Label(StrEnum):
     BASE_PATH = f"{GROUP}/base-path"
     KINDS = f"{GROUP}/kinds"
     ENDED = f"{GROUP}/ended"
+    HINDERED = f"{GROUP}/hindered"
     EXECUTOR_TEMPLATE = f"{GROUP}/executor-template"
 
 

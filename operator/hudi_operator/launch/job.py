@@ -92,10 +92,8 @@ class JobLauncher:
     async def stop(self, run: RunKey) -> None:
         if not any(key_of(job) == run for job in self._jobs.values()):
             return
-        changes = {
-            "metadata": {"annotations": {Annotation.STOP: run.name}},
-            "spec": {"activeDeadlineSeconds": AT_ONCE_SECONDS},
-        }
+        annotations = {Annotation.STOP: run.name, **self._hindrance(run)}
+        changes = {"metadata": {"annotations": annotations}, "spec": {"activeDeadlineSeconds": AT_ONCE_SECONDS}}
         job = await self.cluster.patch(Address(JOBS, run.namespace, run.name), changes)
         if job is not None:
             self.saw(job)
@@ -176,6 +174,12 @@ class JobLauncher:
             return self._last_pods[uid]
         pods = await self.cluster.listed(Address(PODS, meta.text("namespace")), f"{_OF_JOB}={uid}")
         return max(pods, key=lambda pod: Tree(pod).within("metadata").text_or("creationTimestamp", ""), default=None)
+
+    def _hindrance(self, key: RunKey) -> dict[str, str]:
+        """What a run that is stopped before it started waited for: its pod takes that along."""
+        runs = (look.run for look in self._looks.values())
+        run = next((run for run in runs if run.key == key and run.phase is RunPhase.WAITING), None)
+        return {Label.HINDERED: f"{run.trouble_reason} {run.trouble}"} if run is not None and run.trouble_reason else {}
 
 
 def _way_out(refused: Forbidden) -> str:

@@ -160,9 +160,14 @@ def _why_ended(job: Tree, state: Container) -> str:
 
 
 def _kept(job: Tree) -> Container | None:
-    """How the engine ended, where the Job keeps it."""
-    text = job.within("metadata").texts("annotations").get(Label.ENDED)
-    return None if text is None else Container.ended(Tree(json.loads(text)), others_run=False)
+    """How the engine ended, where the Job keeps it. Anybody who may edit Jobs may have written something else there."""
+    text = job.within("metadata").texts("annotations").get(Label.ENDED, "")
+    try:
+        kept = json.loads(text)
+        state = Container.ended(Tree(kept if isinstance(kept, dict) else {}), others_run=False)
+    except (ValueError, RecursionError):
+        return None
+    return state if state.exit_code is not None else None
 
 
 def _why(end: _End, state: Container, pod: Tree | None) -> Trouble:
@@ -192,7 +197,9 @@ def _ended_unseen(job: Tree, end: _End, pod: Tree | None) -> _Fate:
     started_at = time_in(job.within("status"), "startTime")
     if _is_stopped(job) and end.reason == "DeadlineExceeded":
         # The deadline is how it was stopped.
-        return _Fate(RunPhase.LOST, started_at, end.at, trouble="it was told to stop", trouble_reason="Stopped")
+        told = job.within("metadata").texts("annotations").get(Label.HINDERED, "Stopped it was told to stop")
+        reason, _, said = told.partition(" ")
+        return _Fate(RunPhase.LOST, started_at, end.at, trouble=said, trouble_reason=reason)
     if not end.reason:
         return _Fate(RunPhase.ENDED, started_at, end.at, exit_code=0)
     gone = Trouble(end.reason, f"its pod is gone; the Job says: {end.message or end.reason}")

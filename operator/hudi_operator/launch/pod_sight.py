@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from hudi_engine.contract import JobReport, Malformed
 from hudi_operator.launch.container import CONTAINER
@@ -159,7 +159,10 @@ def report_in(said: str) -> JobReport | None:
 
 def time_in(tree: Tree, name: str) -> datetime | None:
     text = tree.text_or_none(name)
-    return None if text is None else datetime.fromisoformat(text)
+    if text is None:
+        return None
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def cut(text: str) -> str:

@@ -10,7 +10,7 @@ from hudi_operator.decision import Defaults
 from hudi_operator.launch.cluster import JOBS, Address, Cluster, Manifest
 from hudi_operator.launch.job import JobLauncher
 from hudi_operator.launch.protocol import NameConflict, NotStarted
-from hudi_operator.retry import ending_of
+from hudi_operator.retry import ending_of, hindrance_of
 from hudi_operator.runs import RunPhase
 from hudi_operator.words import Reason
 from tests.unit.operator.kube.objects import Objects, client_of
@@ -353,5 +353,29 @@ def test_a_pod_of_a_job_that_is_not_ours_is_passed_by() -> None:
         foreign = pod(ended(0, REPORT.to_json()))
         foreign["metadata"] |= {"deletionTimestamp": "2026-05-01T12:08:30Z"}
         assert not there.launcher.saw_pod(foreign)
+
+    play(scene)
+
+
+def test_a_run_that_is_stopped_because_it_never_started_says_what_it_waited_for() -> None:
+    async def scene(there: Scene) -> None:
+        await there.launcher.start(DRIVER_ONLY)
+        with_time(there.objects)
+        await there.launcher.list_jobs()
+        message = 'MountVolume.SetUp failed for volume "secret-0" : secret "lake-keys" not found'
+        uid = "pod-uid"
+        waiting = pod({"waiting": {"reason": "ContainerCreating"}})
+        waiting["metadata"]["uid"] = uid
+        there.objects.put(POD, **waiting)
+        event = {"involvedObject": {"uid": uid}, "reason": "FailedMount", "message": message}
+        there.objects.put("/api/v1/namespaces/shop/events/mount", **event)
+        (run,) = await there.launcher.runs()
+        assert hindrance_of(run) is Reason.SECRET_MISSING
+
+        await there.launcher.stop(DRIVER_ONLY.key)
+        del there.objects.there[POD]
+        there.change(there.launcher, failed("DeadlineExceeded"))
+        (run,) = await there.launcher.runs()
+        assert (run.phase, ending_of(run)) == (RunPhase.LOST, (Reason.SECRET_MISSING, message))
 
     play(scene)

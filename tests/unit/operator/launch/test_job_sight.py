@@ -367,3 +367,25 @@ def test_an_init_container_that_cannot_start_says_why() -> None:
 
     assert hindrance_of(run) is Reason.IMAGE_PULL_FAILED
     assert run.trouble == "init container istio-init: Back-off pulling image proxy"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "no JSON", "[]", "7", "{}", '{"exitCode": "0"}', '{"exitCode": 0, "finishedAt": "yesterday"}', "[" * 100_000],
+    ids=lambda text: text[:20],
+)
+def test_an_annotation_that_is_no_end_of_an_engine_is_passed_by(text: str) -> None:
+    """Whoever may edit Jobs in some namespace must not be able to stop the operator."""
+    edited = job(DRIVER_ONLY, COMPLETE)
+    edited["metadata"]["annotations"][Label.ENDED] = text
+
+    run = sight(edited, pod(ended(0, REPORT.to_json(), "Completed")))
+
+    assert (run.phase, run.report) == (RunPhase.ENDED, REPORT)
+
+
+def test_a_time_without_a_zone_is_one_of_utc() -> None:
+    edited = job(DRIVER_ONLY, COMPLETE)
+    edited["metadata"]["annotations"][Label.ENDED] = '{"exitCode": 0, "finishedAt": "2026-05-01T12:08:00"}'
+
+    assert sight(edited, None).ended_at == datetime(2026, 5, 1, 12, 8, tzinfo=UTC)
