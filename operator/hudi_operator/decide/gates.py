@@ -108,12 +108,16 @@ def named_rival(rival: HudiTable, table: HudiTable) -> str:
 
 
 def refused_by_policy(case: Case) -> Verdict | None:
-    """The policy does not let the resource's namespace run this image, or as this account."""
+    """The policy does not let the resource's namespace run this image, or as one of these accounts."""
     policy, namespace = case.world.defaults.policy, case.resource.meta.ref.namespace
     if policy is None:
         return None
-    image, account = case.execution.image, case.execution.service_account_name
-    why = policy.refused_image(namespace, image) or policy.refused_account(namespace, account)
+    execution = case.execution
+    why = (
+        policy.refused_image(namespace, execution.image)
+        or policy.refused_account(namespace, execution.service_account_name)
+        or policy.refused_account(namespace, execution.executor_service_account_name, "execution.executor")
+    )
     return stuck(State.FAILED, Reason.NOT_ALLOWED, why) if why else None
 
 

@@ -80,7 +80,7 @@ _REMEDIES = {
     Reason.DEADLINE_EXCEEDED: "raise execution.activeDeadlineSeconds, or see what the run waited for",
     Reason.IMAGE_PULL_FAILED: "look at execution.image and imagePullSecrets",
     Reason.UNSCHEDULABLE: "no node has room for the run: see execution.driver.resources",
-    Reason.OUT_OF_DISK: "name a volume `scratch` in execution.driver.podTemplate that is large enough",
+    Reason.OUT_OF_DISK: "name a volume `scratch` in execution.podTemplate that is large enough",
     Reason.EVICTED: "nothing, if the next attempt succeeds: a node was short of something or is being drained",
     Reason.PREEMPTED: "nothing, if the next attempt succeeds; else give the pods a higher priority class",
     Reason.NODE_LOST: "nothing, if the next attempt succeeds: a node went away with the run",

@@ -48,9 +48,9 @@ class Policy:
         """Why the image may not be run; empty if it may. The operator's own may, which nobody names."""
         return _refused("execution.image", image, self._rules(namespace).images, namespace)
 
-    def refused_account(self, namespace: str, account: str | None) -> str:
+    def refused_account(self, namespace: str, account: str | None, where: str = "execution") -> str:
         named = self._rules(namespace).service_accounts
-        return _refused("execution.serviceAccountName", account, named, namespace)
+        return _refused(f"{where}.serviceAccountName", account, named, namespace)
 
     def _rules(self, namespace: str) -> Rules:
         return self.namespaces.get(namespace) or self.namespaces.get(EVERY_OTHER) or Rules()

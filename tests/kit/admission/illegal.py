@@ -363,6 +363,12 @@ _EXECUTIONS: Final = (
         "hostPath",
     ),
     _template(
+        "a token of the account of runs",
+        {"spec": {"volumes": [{"name": "token", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}}]}},
+        ".spec.volumes[0]",
+        "projected",
+    ),
+    _template(
         "an image of its own",
         {"spec": {"containers": [{"name": "engine", "image": "evil"}]}},
         ".spec.containers[0]",
@@ -395,16 +401,19 @@ _EXECUTIONS: Final = (
         _POD,
         "expected the keys driver and executor",
     ),
-    Illegal(
-        "a variable that loads code",
-        _TABLE,
-        {
-            f"{_POD}.executor": {
-                "spec": {"containers": [{"name": "engine", "env": [{"name": "LD_PRELOAD", "value": "x"}]}]}
-            }
-        },
-        _POD,
-        "is set by the operator or can load code",
+    *(
+        Illegal(
+            f"a variable {why}",
+            _TABLE,
+            {f"{_POD}.executor": {"spec": {"containers": [{"name": "engine", "env": [{"name": name, "value": "x"}]}]}}},
+            _POD,
+            "is set by the operator, loads code or leads elsewhere",
+        )
+        for why, name in (
+            ("that loads code", "LD_PRELOAD"),
+            ("of another store", "AWS_ENDPOINT_URL_S3"),
+            ("of a proxy", "https_proxy"),
+        )
     ),
     Illegal(
         "a label of the operator's",

@@ -14,7 +14,6 @@ VOLUME_KINDS: Mapping[str, str] = {
     "emptyDir": "A folder of the node, or of its memory, that lives as long as the pod.",
     "ephemeral": "A claim that lives as long as the pod.",
     "persistentVolumeClaim": "A claim of the namespace.",
-    "projected": "Several Secrets and ConfigMaps, or a token for another audience than Kubernetes.",
     "secret": "A Secret of the namespace.",
 }
 ROLES = ("driver", "executor")
@@ -93,8 +92,8 @@ def _variable() -> Schema:
                 "Its name.",
                 128,
                 without(
-                    r"^(LD_|_?JAVA|JDK_|PYTHON|PYSPARK_|SPARK_|POD_|HADOOP_|(HOME|PATH|TMPDIR|TZ)$)",
-                    "is set by the operator or can load code",
+                    r"(?i)^(LD_|_?JAVA|JDK_|PYTHON|PYSPARK_|SPARK_|POD_|HADOOP_|AWS_ENDPOINT|(HOME|PATH|TMPDIR|TZ)$)|_PROXY$",
+                    "is set by the operator, loads code or leads elsewhere",
                 ),
             ),
             "value": text("Its value; secrets belong into a Secret.", 1_024, least=0),

@@ -22,6 +22,8 @@ CLOSED = Policy({})
         (Execution(image="engine:1"), CLOSED, False),
         (Execution(image="engine:2"), LISTED, False),
         (Execution(service_account_name="admin"), LISTED, False),
+        (Execution(executor_service_account_name="indexer"), LISTED, True),
+        (Execution(executor_service_account_name="admin"), LISTED, False),
     ],
 )
 @pytest.mark.parametrize("is_of_table", [False, True])
