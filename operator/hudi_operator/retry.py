@@ -77,6 +77,8 @@ _BY_EXIT_CODE = {
 }
 _BY_TROUBLE = {
     "OOMKilled": Reason.OUT_OF_MEMORY,
+    # A process of this machine. Nobody can tell who killed it, and memory that ran out is the worse of the two causes.
+    "Killed": Reason.OUT_OF_MEMORY,
     "DeadlineExceeded": Reason.DEADLINE_EXCEEDED,
     "ImagePullBackOff": Reason.IMAGE_PULL_FAILED,
     "ErrImagePull": Reason.IMAGE_PULL_FAILED,

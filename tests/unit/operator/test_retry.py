@@ -58,6 +58,7 @@ LIMITS = Limits(5, 10, 600)
         (replace(RUN, exit_code=1), Reason.INTERNAL),
         (replace(RUN, exit_code=137), Reason.INFRASTRUCTURE),
         (replace(RUN, exit_code=137, trouble_reason="OOMKilled"), Reason.OUT_OF_MEMORY),
+        (replace(RUN, exit_code=137, trouble_reason="Killed"), Reason.OUT_OF_MEMORY),
         (replace(RUN, exit_code=137, is_stopping=True), Reason.INFRASTRUCTURE),
         (replace(RUN, exit_code=137, trouble_reason="DeadlineExceeded"), Reason.DEADLINE_EXCEEDED),
         (replace(RUN, phase=RunPhase.LOST), Reason.INFRASTRUCTURE),
