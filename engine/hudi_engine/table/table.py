@@ -110,7 +110,7 @@ class Table:
     def commit(self, instant: Instant) -> CommitMetadata:
         """What a completed commit says about itself."""
         parse = partial(parse_commit, action=instant.action, layout=self.config.layout)
-        return self.record(self.path_of(instant), parse)
+        return self._told(instant, parse, lambda archived: archived)
 
     def archived_commits(self, first: str, last: str) -> list[tuple[Instant, CommitMetadata]]:
         """The archived commits from `first` to `last`, with what each says about itself."""
@@ -118,11 +118,24 @@ class Table:
 
     def undone(self, instant: Instant) -> frozenset[str]:
         """The instants that a completed rollback or restore undid."""
-        return self.record(self.path_of(instant), partial(parse_undone, action=instant.action))
+        return self._told(instant, partial(parse_undone, action=instant.action), lambda archived: archived.undone)
 
     def cleaned(self, instant: Instant) -> Mapping[str, tuple[str, ...]]:
         """The names of the files that a completed clean deleted, by partition."""
-        return self.record(self.path_of(instant), parse_cleaned)
+        return self._told(instant, parse_cleaned, lambda archived: archived.cleaned)
+
+    def _told(
+        self, instant: Instant, parse: Callable[[bytes], _Record], of_archived: Callable[[CommitMetadata], _Record]
+    ) -> _Record:
+        """What a completed instant says, also if an archiver took it between a look at the timeline and now."""
+        try:
+            return self.record(self.path_of(instant), parse)
+        except NotFound:
+            # An archiver writes an instant down before the archiver deletes the instant's files.
+            for each, said in self.archived_commits(instant.requested_at, instant.requested_at):
+                if each.action is instant.action:
+                    return of_archived(said)
+            raise
 
     def compaction_plan(self, instant: Instant) -> tuple[CompactionOperation, ...]:
         """What a pending or completed compaction was asked to do."""
