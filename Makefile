@@ -42,8 +42,11 @@ images: ## both container images, by buildah or docker, or with BASE=â€¦ SPARK=â
 test-images: setup ## builds both images from Debian's packages and runs them: minutes, not part of the gate
 	$(PYTHON) -m pytest -q tests/images
 
+test-node: setup ## pods of both images on a kubelet of the tests' own: minutes for the first time, not part of the gate
+	$(PYTHON) -m pytest -q -p no:xdist tests/node
+
 lock: setup ## pin the newest versions that pyproject.toml allows
 	.venv/bin/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --python-version 3.11 \
 	    --no-header --no-annotate --upgrade -o requirements.lock
 
-.PHONY: help setup demo check test bench fuzz soak images test-images lock
+.PHONY: help setup demo check test bench fuzz soak images test-images test-node lock

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -24,20 +25,34 @@ _ETCD: Final = "http://127.0.0.1:2379"
 _PEER: Final = "http://127.0.0.1:2380"
 _PORT: Final = 6443
 _ADMIN_TOKEN: Final = "admin-of-the-tests"
-_CONTROLLERS: Final = (
-    "namespace-controller",
-    "garbage-collector-controller",
-    "serviceaccount-controller",
-    "root-ca-certificate-publisher-controller",
-    "job-controller",
-    "ttl-after-finished-controller",
-)
 _LEASE: Final = path_of(HOME, f"lease/{HOME}")
 _SECONDS_TO_BE_READY: Final = 120.0
 
 
+@dataclass(frozen=True, slots=True)
+class ControlPlane:
+    """The address at which pods reach the API server, and the controllers that run."""
+
+    address: str
+    controllers: tuple[str, ...]
+
+
+WITHOUT_NODES: Final = ControlPlane(
+    "127.0.0.1",
+    (
+        "namespace-controller",
+        "garbage-collector-controller",
+        "serviceaccount-controller",
+        "root-ca-certificate-publisher-controller",
+        "job-controller",
+        "ttl-after-finished-controller",
+    ),
+)
+
+
 class Cluster:
     """Enter it, and it is ready, with our custom resources unless it is `bare`; all of it ends with the block.
+    One that has nodes has nothing of ours at all: the chart brings it.
 
     It is in namespaces of its own, so that any number of clusters get along on one machine; what is to reach its API
     runs in there, too: `run`, `start`, `kubectl`, `operator`.
@@ -45,7 +60,8 @@ class Cluster:
 
     api_url: Final = f"https://127.0.0.1:{_PORT}"
 
-    def __init__(self, folder: Path, *, bare: bool = False) -> None:
+    def __init__(self, folder: Path, plane: ControlPlane = WITHOUT_NODES, *, bare: bool = False) -> None:
+        self._plane = plane
         self._is_bare = bare
         self.folder = folder
         self.logs = folder / "logs"
@@ -150,6 +166,10 @@ class Cluster:
         self._start_api()
         self._await_api()
         self._start_controllers()
+        if self._plane is WITHOUT_NODES:
+            self._install()
+
+    def _install(self) -> None:
         if not self._is_bare:
             self.kubectl("apply", "--server-side", "-f", _ROOT / "crds")
             self.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
@@ -168,8 +188,8 @@ class Cluster:
     def _start_api(self) -> None:
         self._server = self.start(
             *("kube-apiserver", self._program, "kube-apiserver", f"--etcd-servers={_ETCD}"),
-            *("--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", f"--secure-port={_PORT}"),
-            "--endpoint-reconciler-type=none",  # an address of the loopback is none that it would announce
+            *(f"--advertise-address={self._plane.address}", f"--secure-port={_PORT}"),
+            *self._announced(),
             *(f"--tls-cert-file={self._certificate}", f"--tls-private-key-file={self._key}"),
             *(f"--token-auth-file={self.folder / 'tokens.csv'}", "--authorization-mode=RBAC"),
             "--service-account-issuer=https://kubernetes.default.svc",
@@ -177,12 +197,18 @@ class Cluster:
             "--service-cluster-ip-range=10.96.0.0/16",
         )
 
+    def _announced(self) -> tuple[str, ...]:
+        if self._plane is WITHOUT_NODES:
+            # The server would not announce an address of the loopback.
+            return "--bind-address=127.0.0.1", "--endpoint-reconciler-type=none"
+        return "--bind-address=0.0.0.0", "--kubelet-preferred-address-types=InternalIP"
+
     def _start_controllers(self) -> None:
         self.start(
             *("kube-controller-manager", self._program, "kube-controller-manager"),
             *(f"--kubeconfig={self.kubeconfig}", f"--service-account-private-key-file={self._key}"),
             *(f"--root-ca-file={self._certificate}", "--leader-elect=false", "--bind-address=127.0.0.1"),
-            f"--controllers={','.join(_CONTROLLERS)}",
+            f"--controllers={','.join(self._plane.controllers)}",
         )
 
     def _await_api(self) -> None:

@@ -46,9 +46,9 @@ def _found(folder: Path) -> tuple[list[Path], list[Path]]:
         if ".hoodie" in folders:
             folders.remove(".hoodie")
             tables.append(Path(path))
-        others += [
-            Path(path, name) for name in files if name in _OF_AN_ENGINE or name.endswith(".log") or name == "log"
-        ]
+        named = (name for name in files if name in _OF_AN_ENGINE or name.endswith(".log") or name == "log")
+        # A pipe of that name, as containerd has one, would be waited for.
+        others += [file for name in named if (file := Path(path, name)).is_file()]
         if number == _MOST_FOLDERS:
             break
     return _newest_first([table / ".hoodie" for table in tables]), _newest_first(others)

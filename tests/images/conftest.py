@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.images.base import NAME, done, make_base
 from tests.images.container import Container, unpack_image
+from tests.kit.base_image import NAME, done, make_base
 from tools.images import REPOSITORIES, build
 
 Images = Mapping[str, Container]

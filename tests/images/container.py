@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.images.base import done
+from tests.kit.base_image import done
 
 # The root is read-only. /tmp is the one volume. A kubelet mounts hosts and resolv.conf, too.
 _SCRIPT: Final = """

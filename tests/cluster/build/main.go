@@ -49,15 +49,16 @@ func run(command *cobra.Command) {
 	os.Exit(cli.Run(command))
 }
 
-// certificate writes the API server's certificate for the loopback address, which is its own authority, and its key,
-// which also signs the tokens of service accounts.
+// certificate writes the API server's certificate, which is its own authority, and its key, which also signs the tokens
+// of service accounts. The certificate is for the loopback address and for the address and name that pods know.
 func certificate() {
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: kubernetes certificate CERTIFICATE_FILE KEY_FILE")
 		os.Exit(2)
 	}
-	loopback := []net.IP{net.IPv4(127, 0, 0, 1)}
-	certificate, key, err := certificates.GenerateSelfSignedCertKey("127.0.0.1", loopback, []string{"localhost"})
+	addresses := []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 96, 0, 1)}
+	names := []string{"localhost", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}
+	certificate, key, err := certificates.GenerateSelfSignedCertKey("127.0.0.1", addresses, names)
 	kubectlerrors.CheckErr(err)
 	kubectlerrors.CheckErr(os.WriteFile(os.Args[1], certificate, 0o644))
 	kubectlerrors.CheckErr(os.WriteFile(os.Args[2], key, 0o600))

@@ -86,5 +86,12 @@ def test_only_the_newest_tables_and_logs_are_shown(tmp_path: Path) -> None:
     assert len([title for title in titles if title.endswith(".log")]) == 8
 
 
+def test_a_pipe_with_the_name_of_a_log_is_not_read(tmp_path: Path) -> None:
+    """Nobody writes into it: reading would not end."""
+    os.mkfifo(tmp_path / "log")
+
+    assert blocks_below(tmp_path) == []
+
+
 def test_the_beginning_of_a_long_text_is_left_out_and_counted() -> None:
     assert last_lines("a\nb\nc", 2) == ["… 1 lines before", "b", "c"]

@@ -23,8 +23,8 @@ def test_every_path_of_the_gates_parts_exists() -> None:
     require_paths_are_there(read_gate())
 
 
-# To build images takes minutes and packages of Debian: `make test-images`.
-_BESIDE_THE_GATE = {"tests/images"}
+# To build images takes minutes and packages of Debian: `make test-images` and `make test-node`.
+_BESIDE_THE_GATE = {"tests/images", "tests/node"}
 
 
 def test_every_folder_of_tests_is_in_a_part() -> None:

@@ -1,0 +1,3 @@
+module pause-for-tests
+
+go 1.25.0
