@@ -72,6 +72,7 @@ class Cluster:
         self._key = folder / "api.key"
         self._namespaces = Namespaces()
         self.run = self._namespaces.run
+        self.in_network = self._namespaces.in_network
         self.api = Api(lambda: self._namespaces.connect(_PORT), self._certificate, _ADMIN_TOKEN)
         self._operators = 0
 

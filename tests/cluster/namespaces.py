@@ -112,6 +112,10 @@ class Namespaces:
         self._started.append(Inside(process))
         return self._started[-1]
 
+    def in_network(self) -> list[str]:
+        """The beginning of a command that has the network in there, and this machine's files and processes."""
+        return ["nsenter", "--target", str(self._init), "--net", "--"]
+
     def connect(self, port: int) -> socket.socket:
         """A connection to that port of the loopback in there."""
         # A thread of its own: it enters that network and cannot leave it; the socket stays in there for good.

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -37,21 +37,25 @@ class JavaError(Exception):
 class Jvm:
     """Real Hudi of one version. Every operation of `worker.OPERATIONS` is a method: `jvm.snapshot(table=…)`.
 
-    With `s3` it reads and writes `s3a://` there. Its time zone is UTC, unless a test is about zones.
+    With `s3` it reads and writes `s3a://` there. Its time zone is UTC, unless a test is about zones. `entered` is a
+    command that runs another one elsewhere, as in another network.
 
     Not for two threads at once. `close` ends the worker and with it the JVM, whatever they are doing.
     """
 
-    def __init__(self, version: str, s3: S3Server | None = None, zone: str = "UTC") -> None:
+    def __init__(
+        self, version: str, s3: S3Server | None = None, zone: str = "UTC", entered: Sequence[str] = ()
+    ) -> None:
         self.version = version
         self._folder = tempfile.TemporaryDirectory(prefix=f"hudi-{version}-")
         self._log = Path(self._folder.name, "log")
         evidence.watch(f"JVM of Hudi {version}", self._log)
         self.holds = Holds(Path(self._folder.name, "holds"))
         classes = compiled_holds(version, reach_s3=s3 is not None)
+        said = (version, str(classes), json.dumps(_reaching(s3)), zone)
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.java.worker", version, str(classes), json.dumps(_reaching(s3)), zone],
+                [*entered, sys.executable, "-m", "tests.java.worker", *said],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -3,7 +3,10 @@
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any, Final
 
 import pytest
@@ -11,12 +14,15 @@ import yaml
 
 from tests.cluster.api import path_of
 from tests.golden.unpack import unpack
-from tests.kit.commands import run_engine
+from tests.java.jvm import Jvm
+from tests.java.live import COPY_ON_WRITE, RECOMMENDED, TABLE_VERSION
+from tests.java.live_checks import require_rows, require_valid
+from tests.java.live_writers import SERVICES, Author, LiveTable, Writer, zookeeper_lock
 from tests.kit.eventually import eventually
 from tests.node.images import TAG
 from tests.node.node import Node
 from tests.node.pods import Pods
-from tests.node.servers import start_s3, start_zookeeper
+from tests.node.servers import ZOOKEEPER, start_s3, start_zookeeper
 from tools.go_programs import HELM
 from tools.images import REPOSITORIES
 from tools.s3_server import S3Server
@@ -24,6 +30,7 @@ from tools.s3_server import S3Server
 _ROOT: Final = Path(__file__).parents[2]
 _CHART: Final = _ROOT / "charts/hudi-operator"
 _LONGEST_SECONDS: Final = 150.0
+_KEYS_AT_FIRST: Final = 30
 _BUCKET, _KEYS = "warehouse", "warehouse-keys"
 _SMALL: Final = {"requests": {"cpu": "100m", "memory": "1Gi"}, "limits": {"memory": "2Gi"}}
 _DRIVER_ONLY: Final = {"driver": {"resources": _SMALL}}
@@ -35,6 +42,8 @@ _CASES: Final[dict[str, tuple[dict[str, Any], int]]] = {
     "two-executors": (_TWO_EXECUTORS, 2),
 }
 """How the runs of each namespace are carried out, and how many executors they have."""
+_LIVE: Final = "live"
+_NAMESPACES: Final = (*_CASES, _LIVE)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +53,7 @@ def s3(node: Node, tmp_path_factory: pytest.TempPathFactory) -> S3Server:
 
 @pytest.fixture(scope="module")
 def installed(node: Node, s3: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Node:
-    for namespace in _CASES:
+    for namespace in _NAMESPACES:
         node.cluster.make_namespace(namespace)
     values = tmp_path_factory.mktemp("values") / "values.json"
     place = {"path": f"s3a://{_BUCKET}", "endpoints": [s3.endpoint]}
@@ -53,8 +62,8 @@ def installed(node: Node, s3: S3Server, tmp_path_factory: pytest.TempPathFactory
             {
                 "image": {"repository": f"localhost/{REPOSITORIES['operator']}", "tag": TAG},
                 "engineImage": {"repository": f"localhost/{REPOSITORIES['engine']}", "tag": TAG},
-                "workload": {"namespaces": [*_CASES]},
-                "policy": {"namespaces": {namespace: {"places": [place]} for namespace in _CASES}},
+                "workload": {"namespaces": _NAMESPACES},
+                "policy": {"namespaces": {namespace: {"places": [place]} for namespace in _NAMESPACES}},
             }
         )
     )
@@ -84,18 +93,69 @@ def test_the_readmes_index_of_a_table_in_s3_is_ready_after_a_run_in_pods(
     table = unpack("v9_mor_orders", s3.folder / _BUCKET / namespace)
     items = [_keys(s3), *_resources(s3, f"s3a://{_BUCKET}/{namespace}/{table.name}", execution)]
 
-    applied = {"apiVersion": "v1", "kind": "List", "items": items}
-    installed.cluster.apply(json.dumps(applied), f"--namespace={namespace}")
-    eventually(
-        "the index to be ready",
-        lambda: _is_ready(installed, namespace),
-        seconds=_LONGEST_SECONDS,
-        told=lambda: _told(installed, namespace),
-    )
+    _apply(installed, namespace, items)
+    _wait_ready(installed, namespace)
 
     assert len(_executors(installed, namespace)) == executors
-    valid = run_engine("validate", table, "--json")
-    assert '"kind": "record_index", "status": "ok"' in valid.out, valid.err
+    require_valid(table)
+
+
+@pytest.mark.usefixtures("zookeeper")
+@pytest.mark.parametrize("namespace", [_LIVE])
+def test_the_index_of_a_table_in_s3_is_whole_beside_a_java_writer_that_keeps_committing(
+    namespace: str, installed: Node, s3: S3Server, tmp_path: Path
+) -> None:
+    service = installed.cluster.api.get(path_of(namespace, f"service/{ZOOKEEPER}"))["spec"]
+    lock = zookeeper_lock(f"{service['clusterIP']}:{service['ports'][0]['port']}", "orders")
+    url = f"s3a://{_BUCKET}/{namespace}/orders"
+    stored = s3.folder / _BUCKET / namespace / "orders"
+    stored.parents[1].mkdir(exist_ok=True)
+    table = LiveTable(tmp_path / "table", TABLE_VERSION, COPY_ON_WRITE, lock, url, s3.options, stored)
+
+    with Jvm("1.2.0", s3, entered=installed.cluster.in_network()) as jvm:
+        writer = Writer(jvm, table, Author("a", 0), {**RECOMMENDED, **SERVICES})
+        writer.commit(writer.author.first_step(_KEYS_AT_FIRST))
+        with _committing(writer):
+            _apply(installed, namespace, [_keys(s3), *_resources(s3, url, _DRIVER_ONLY)])
+            _wait_ready(installed, namespace)
+        before = writer.commits
+        writer.commit()
+        require_rows(jvm, table, writer.author.book)
+
+    assert before > 1, "the writer committed nothing beside the build"
+    require_valid(stored)
+
+
+@contextmanager
+def _committing(writer: Writer) -> Iterator[None]:
+    """In a thread, without a pause; what it fails with is raised at the end."""
+    halt = Event()
+
+    def commit() -> None:
+        while not halt.is_set():
+            writer.commit()
+
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(commit)
+        try:
+            yield
+        finally:
+            halt.set()
+        done.result()
+
+
+def _apply(node: Node, namespace: str, items: list[dict[str, Any]]) -> None:
+    applied = {"apiVersion": "v1", "kind": "List", "items": items}
+    node.cluster.apply(json.dumps(applied), f"--namespace={namespace}")
+
+
+def _wait_ready(node: Node, namespace: str) -> None:
+    eventually(
+        "the index to be ready",
+        lambda: _is_ready(node, namespace),
+        seconds=_LONGEST_SECONDS,
+        told=lambda: _told(node, namespace),
+    )
 
 
 def _resources(s3: S3Server, place: str, execution: dict[str, Any]) -> list[dict[str, Any]]:
