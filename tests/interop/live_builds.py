@@ -52,15 +52,15 @@ def build_while_they_run(table: LiveTable, writers: LiveWriters, builds: Builds)
 
 
 def commit_by_turns(writers: LiveWriters) -> None:
-    """A commit of each writer, one beside the other, and then one more."""
+    """A commit, which may compact the table, and then one of each writer, one beside the other."""
     writers.keep_apart()
     one, other = writers.writers
+    one.commit()
     with Lead() as lead:
         led = lead(other)
         led.to(BEFORE_THE_LOCK)()
         one.commit()
         led.end()
-    other.commit()
 
 
 def _conducted(lead: Lead, table: LiveTable, writers: LiveWriters, asked: Sequence[str]) -> Ended:
