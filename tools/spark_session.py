@@ -52,7 +52,7 @@ def _settings(jars: Sequence[Path], memory: str, zone: str) -> dict[str, Any]:
         "spark.driver.memory": memory,
         "spark.driver.extraClassPath": ":".join(map(str, jars)),
         "spark.driver.extraJavaOptions": " ".join(
-            # A heap that grows and shrinks has as many full collections.
+            # A heap of one size: each change of size costs a full collection.
             [f"-Duser.timezone={zone}", f"-Xms{memory}", *_JAVA_OPTIONS]
         ),
         "spark.driver.host": "127.0.0.1",

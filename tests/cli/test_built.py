@@ -28,6 +28,17 @@ def test_a_report_tells_of_an_index_whose_commit_is_archived_while_the_report_lo
     assert (kind.shards, kind.keys) == (2, len(world.truth()))
 
 
+def test_a_report_tells_of_an_index_whose_commit_was_archived_before() -> None:
+    world = world_of("v9_mor")
+    built = build(world.site("builder"), IndexRequest((IndexKind.RECORD_INDEX,)))
+    assert isinstance(built, Ready)
+    _archive_all_of_metadata(world)
+
+    (kind,) = built_report(world.site("reporter"), built).kinds
+
+    assert (kind.shards, kind.keys) == (2, len(world.truth()))
+
+
 def _commit_of_base(world: World) -> str:
     """How the path of its file begins."""
     completed = world.metadata().timeline.completed()

@@ -4,12 +4,12 @@ from functools import partial
 
 from hudi_engine.action.coverage import duplicates_of, find_base
 from hudi_engine.action.index import End, Ready, Redo
-from hudi_engine.action.metadata_instants import OURS
 from hudi_engine.action.schedule import Skipped
 from hudi_engine.action.site import Site, look_again
 from hudi_engine.cli.planning import unchanged
 from hudi_engine.contract import JobReport, KindReport, Outcome
 from hudi_engine.errors import Superseded
+from hudi_engine.format.instant_names import Action
 from hudi_engine.table.contents import CommitMetadata
 from hudi_engine.table.health import index_health
 
@@ -46,5 +46,4 @@ def _commit_of_base(site: Site, plan: str, name: str) -> CommitMetadata:
     instant = metadata.timeline.find(base.instant)
     if instant is not None:
         return metadata.table.commit(instant)
-    archived = metadata.table.archived_commits(*OURS)
-    return next(commit for each, commit in archived if each.requested_at == base.instant)
+    return metadata.table.archived_commit(base.instant, Action.DELTA_COMMIT) or CommitMetadata("")

@@ -74,7 +74,7 @@ class _Subject:
 
 
 def _why_refused(refused: EngineError, subject: _Subject) -> str:
-    """Who is refused without a signature looks in vain for a fault of a key's rights."""
+    """What a refusal leaves out: the store cannot know that nobody signed the request on purpose."""
     if not isinstance(refused, AccessDenied) or not is_sent_unsigned(subject.location, subject.conf):
         return ""
     return (

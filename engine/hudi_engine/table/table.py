@@ -116,6 +116,11 @@ class Table:
         """The archived commits from `first` to `last`, with what each says about itself."""
         return read_archived_commits(self.storage, self.config, first, last)
 
+    def archived_commit(self, requested_at: str, action: Action) -> CommitMetadata | None:
+        """What the one of that time says about itself; None if it is not archived."""
+        found = self.archived_commits(requested_at, requested_at)
+        return next((said for each, said in found if each.action is action), None)
+
     def undone(self, instant: Instant) -> frozenset[str]:
         """The instants that a completed rollback or restore undid."""
         return self._told(instant, partial(parse_undone, action=instant.action), lambda archived: archived.undone)
@@ -127,15 +132,15 @@ class Table:
     def _told(
         self, instant: Instant, parse: Callable[[bytes], _Record], of_archived: Callable[[CommitMetadata], _Record]
     ) -> _Record:
-        """What a completed instant says, also if an archiver took it between a look at the timeline and now."""
+        """What a completed instant says. An archiver may have taken the instant since the timeline was listed."""
         try:
             return self.record(self.path_of(instant), parse)
         except NotFound:
             # An archiver writes an instant down before the archiver deletes the instant's files.
-            for each, said in self.archived_commits(instant.requested_at, instant.requested_at):
-                if each.action is instant.action:
-                    return of_archived(said)
-            raise
+            archived = self.archived_commit(instant.requested_at, instant.action)
+            if archived is None:
+                raise
+            return of_archived(archived)
 
     def compaction_plan(self, instant: Instant) -> tuple[CompactionOperation, ...]:
         """What a pending or completed compaction was asked to do."""
